@@ -80,6 +80,13 @@ ASKS_WHO_READS = re.compile(
     re.IGNORECASE,
 )
 """… in these words; else it is somebody in the story who was told, or to whom something was sent."""
+SOMEBODY_WHO = re.compile(
+    r"\b(?:(?:some|any|every|no)(?:body|one)|people|person|man|woman|one|those|somebody \w+|someone \w+) who\b",
+    re.IGNORECASE,
+)
+"""Who is told of by what they do; nobody asks who that is."""
+NEXT_PLEASE = re.compile(r"^\W*next(?:,? (?:one|please))*\W*$", re.IGNORECASE)
+"""What somebody in a story calls into a waiting room; alone it passes the question over."""
 BACK_TO = re.compile(
     r"\b(?:get|getting|go|going|come|stay)(?: right| straight)? (?:back (?:to|on)|with|on)\b", re.IGNORECASE
 )
@@ -101,6 +108,10 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
     """
     if (heard.act == "dont_know" or heard.about == "enough") and telling >= STORY_WORDS:
         return True  # it leaves something to ask after
+    if heard.act == "declines" and telling >= STORY_WORDS and NEXT_PLEASE.search(words):
+        return True
+    if heard.about == "readers" and telling >= STORY_WORDS and "?" not in words and SOMEBODY_WHO.search(words):
+        return True
     if heard.about == "readers" and telling >= MUCH_TOLD and not ASKS_WHO_READS.search(words):
         return True
     if heard.act == "wants_topic" and heard.sure and after <= FEW_AFTER and BACK_TO.search(words):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from pipeline.question.numbers import spoken
 from pipeline.question.text import words
 
 Names = tuple[tuple[str, tuple[str, ...]], ...]
@@ -27,7 +28,7 @@ def named(text: str, names: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, .
     """The elements that a text names, in the order of `names`.
 
     Where names overlap in the text the longest one counts alone: "subscription price" does not name "price". Two
-    elements of the same name are both named. Words are compared by `key_of`.
+    elements of the same name are both named. Words are compared by `key_of`; figures are known when they are spoken.
     """
     table = tuple((element, tuple(own)) for element, own in names)
     found = _found(key_of(text), _index(table)) if table else frozenset()
@@ -60,9 +61,10 @@ def _index(names: Names) -> dict[str, tuple[tuple[tuple[str, ...], tuple[str, ..
     owners: dict[tuple[str, ...], list[str]] = {}
     for element, own in names:
         for name in own:
-            key = key_of(name)
-            if key:
-                owners.setdefault(key, []).append(element)
+            for said in (name, *spoken(name)):
+                key = key_of(said)
+                if key:
+                    owners.setdefault(key, []).append(element)
     index: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
     for key in sorted(owners, key=len, reverse=True):
         index.setdefault(key[0], []).append((key, tuple(dict.fromkeys(owners[key]))))

@@ -25,6 +25,18 @@ CHECKED = 5
 """Words of a statement with a question mark from which on it asks whether it is so; fewer only say something back."""
 BRIEF = 8
 """Words of an answer up to which it gives no reason unless it says so."""
+TAKES_UP = 9
+"""Words of a question at the beginning of an answer up to which it may only take ours up."""
+ASIDE = 5
+"""Words of the next sentence up to which it answers a question that was not meant as one."""
+ADDED = 25
+"""Words behind “that's all” from which on somebody goes on telling."""
+REASONED: Final[frozenset[LeadKind]] = frozenset({"condition", "doubt", "against", "liking"})
+"""Leads after which the reason may be given."""
+REASON_IN = 3
+"""Sentences behind such a lead in which it is."""
+FIRST = 18
+"""Words of the first answer up to which nobody knows yet what is behind it."""
 STORY = 20
 """Words of an answer from which on it can be a story."""
 
@@ -52,6 +64,7 @@ class Lead:
     last: bool = False
 
 
+@lru_cache(maxsize=256)
 def leads_of(answer: str, names: Names, language: str) -> tuple[Lead, ...]:
     """The leads of an answer, in its order, one for a sentence at the most; none in languages that are not known.
 
@@ -69,10 +82,34 @@ def asks_of_idea(answer: str, language: str) -> bool:
     return any(lead.kind == "asks" for lead in leads_of(answer, (), language))
 
 
-def is_bare(answer: str, language: str) -> bool:
-    """Whether an answer is brief and gives no reason."""
+def asks_amount(question: str) -> bool:
+    """Whether a question, in any language that is known, asks for a quantity."""
+    return any(_rules(language)["amount"].search(_plain(question)) for language in LANGUAGES)
+
+
+@lru_cache(maxsize=256)
+def is_finished(answer: str, language: str) -> bool:
+    """Whether an answer says that there is no more to say of what it is about, and does not go on all the same.
+
+    So it is where an answer begins with that it was told before.
+    """
+    rules = _rules(language)
+    if not rules:
+        return False
+    said = [_plain(sentence) for sentence in sentences(answer)]
+    first = next((sentence for sentence in said if not sentence.endswith("?")), "")
+    if rules["told"].search(first):
+        return True  # It is told again all the same, which adds nothing to ask after.
+    ends = [at for at, sentence in enumerate(said) if rules["finished"].search(sentence)]
+    rest = said[ends[-1] + 1 :] if ends else []
+    goes_on = sum(len(words(sentence)) for sentence in rest) > ADDED or any(rules["yet"].search(one) for one in rest)
+    return bool(ends) and not goes_on
+
+
+def is_bare(answer: str, language: str, *, brief: int = BRIEF) -> bool:
+    """Whether an answer is brief, of so many words at the most, and gives no reason."""
     rules, said = _rules(language), _plain(answer)
-    return bool(rules) and 0 < len(words(said)) <= BRIEF and not rules["reason"].search(said)
+    return bool(rules) and 0 < len(words(said)) <= brief and not rules["reason"].search(said)
 
 
 def subject_of(answer: str, names: Names) -> str | None:
@@ -108,9 +145,12 @@ def tells_past(answer: str, names: Names, language: str) -> bool:
 
 def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iterator[Lead]:
     told = sentences(answer)
+    before: tuple[str, ...] = ()
     for at, sentence in enumerate(told):
         said = _plain(sentence)
-        elements = named(sentence, names)
+        elements, before = _spoken_of(sentence, said, before, names, rules)
+        if at == 0 and len(told) > 1 and said.endswith("?") and _takes_up(said, elements, rules):
+            continue
         found = _kind(said, rules, bool(elements))
         if found is None:
             continue
@@ -118,9 +158,22 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
         more = at + 1 < len(told)
         if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
             continue  # What somebody would like to know, and goes on from, is told rather than asked.
-        if kind == "asks" and more and rules["answers_itself"].search(_plain(told[at + 1])):
+        if kind == "asks" and more and _is_answered(sentence, told[at + 1], rules):
             continue
-        back = _said_back(sentence, said, start)
+        if kind == "asks" and elements and more and not rules["asks"].search(_in_front(said, rules)):
+            # What the description says, with a question mark, and then what is thought of it.
+            after = _kind(_plain(told[at + 1]), rules, names_element=False)
+            if after is not None and after[0] in ("doubt", "against"):
+                yield Lead(after[0], "", sentence, elements, at + 2 == len(told))
+                continue
+        if kind == "asks" and more and not _is_put_as_question(said, rules):
+            continue  # Who goes on after a statement with a question mark has only wondered aloud.
+        if kind in REASONED and any(
+            rules["because"].search(_plain(after)) for after in told[at + 1 : at + 1 + REASON_IN]
+        ):
+            continue  # Why that is so has been said.
+        back = _question(sentence, said, start) if kind == "asks" else ""
+        back = back or _said_back(sentence, said, start)
         back = (
             back[len(back) - len(rules["fillers"].sub("", _plain(back))) :] if back == " ".join(back.split()) else back
         )
@@ -143,8 +196,11 @@ def _kind(said: str, rules: dict[str, re.Pattern[str]], names_element: bool) -> 
     for kind in kinds:
         match, against = rules[kind].search(said), rules.get(f"no_{kind}")
         if match and not (against and against.search(said)):
+            if kind == "condition" and rules["refusal"].search(said):
+                return "against", match.start()  # What would have to be for them to be against it.
             return kind, match.start()
-    return None
+    stops = rules["stops"].search(said) if names_element else None
+    return ("raised", stops.start()) if stops else None
 
 
 def _asks(said: str, rules: dict[str, re.Pattern[str]]) -> int | None:
@@ -158,6 +214,61 @@ def _asks(said: str, rules: dict[str, re.Pattern[str]]) -> int | None:
         if match and len(words(bare)) >= LEAST_QUOTED:
             return len(said) - len(bare) + match.start()
     return 0 if said.endswith("?") and len(words(said)) >= CHECKED else None
+
+
+def _in_front(said: str, rules: dict[str, re.Pattern[str]]) -> str:
+    return rules["fillers"].sub("", said)
+
+
+def _is_put_as_question(said: str, rules: dict[str, re.Pattern[str]]) -> bool:
+    """Whether a sentence has a clause that asks by its words, rather than by its mark alone."""
+    starts = [0, *(found.end() for found in _CLAUSES.finditer(said))]
+    return any(rules["asks"].search(_in_front(said[start:], rules)) for start in starts)
+
+
+def _is_answered(question: str, following: str, rules: dict[str, re.Pattern[str]]) -> bool:
+    """Whether the sentence behind a question answers it, so that it was not meant as one."""
+    said = _plain(following)
+    if rules["asks_indeed"].search(_plain(question)):
+        return False
+    if rules["because"].search(said):
+        return rules["why"].search(_plain(question)) is not None  # Else it says why that is asked.
+    if rules["answers_itself"].search(said):
+        return True
+    goes_on = said.endswith("?") or rules["asks"].search(said) or rules["of_oneself"].search(said)
+    return len(words(said)) <= ASIDE and not goes_on
+
+
+def _spoken_of(
+    sentence: str, said: str, before: tuple[str, ...], names: Names, rules: dict[str, re.Pattern[str]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The elements that a sentence is about, and those that a “that” in the next one may stand for.
+
+    Of several the one that the sentence before it was about; where it names none, that one, if it says “it” or “that”.
+    """
+    own = named(sentence, names)
+    again = tuple(name for name in own if name in before)
+    if len(own) > 1 and len(again) == 1:
+        return again, again
+    if not own and len(before) == 1 and rules["stands_for"].search(said):
+        return before, ()
+    return own, own
+
+
+def _takes_up(said: str, elements: tuple[str, ...], rules: dict[str, re.Pattern[str]]) -> bool:
+    """Whether a question that begins an answer takes up what was asked: “What bothers me?”, “If it's true?”"""
+    if len(words(said)) > TAKES_UP or rules["asks_indeed"].search(said):
+        return False
+    if rules["takes_up"].search(said):
+        return True
+    return not elements or not _is_put_as_question(said, rules)
+
+
+def _question(sentence: str, said: str, start: int) -> str:
+    """The question at the end of a sentence, without what leads to it; empty where that can't be told apart."""
+    asked = " ".join(sentence.split())[start:]
+    same = len(said) == len(" ".join(sentence.split()))
+    return asked if same and asked.endswith("?") and LEAST_QUOTED <= len(words(asked)) <= QUOTED else ""
 
 
 def _said_back(sentence: str, said: str, start: int) -> str:

@@ -149,6 +149,11 @@ class Form(Spec):
     said: Literal["now", "earlier"] | None = Field(
         default=None, description="Only about something of the last answer, or only about something from before."
     )
+    stories: bool | None = Field(
+        default=None,
+        description="Only with methods that ask for stories, such as critical incidents (true), or only with others "
+        "(false).",
+    )
 
     @model_validator(mode="before")
     @classmethod

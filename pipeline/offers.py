@@ -15,7 +15,9 @@ MOST = 4
 MOST_COMPARED = 8
 """… and so many are compared offline, where several ways to ask about the same count."""
 WRITER_CHOOSES = frozenset({"signal_pools"})
-"""Engines whose choice is a proposal where nothing else is set."""
+"""Engines whose choice is a proposal where nothing else is set, …"""
+WRITER_COMPARES = WRITER_CHOOSES | {"two_tier"}
+"""… and those for which it is where the writer only compares what it would ask of what was just said."""
 
 
 def chosen_by_writer(configuration: SessionConfiguration, *, compares: bool) -> bool:
@@ -26,12 +28,23 @@ def chosen_by_writer(configuration: SessionConfiguration, *, compares: bool) -> 
         compares: the writer compares its own wordings, without a prompt.
     """
     concept = configuration.concept
-    default = "model" if concept.engine in WRITER_CHOOSES else "engine"
+    default = "model" if concept.engine in (WRITER_COMPARES if compares else WRITER_CHOOSES) else "engine"
     able = compares or "offers" in configuration.prompts.get("question", "")
     return (concept.choice or default) == "model" and able
 
 
-def offered(decision: Decision, strategies: Strategies, *, compared: bool = False) -> tuple[ScoredCandidate, ...]:
+def keeps_strategy(configuration: SessionConfiguration) -> bool:
+    """Whether the strategy stays the engine's where the writer chooses, so that only what it asks about may differ.
+
+    An engine that keeps to a plan leaves to the writer which of the things that were just said is followed.
+    """
+    concept = configuration.concept
+    return concept.choice is None and concept.engine not in WRITER_CHOOSES
+
+
+def offered(
+    decision: Decision, strategies: Strategies, *, compared: bool = False, same_strategy: bool = False
+) -> tuple[ScoredCandidate, ...]:
     """The engine's choice, then the best other candidates that score nearly as well.
 
     Empty where there is nothing to choose: the interview closes, or no other candidate comes close. None would end the
@@ -42,6 +55,7 @@ def offered(decision: Decision, strategies: Strategies, *, compared: bool = Fals
         strategies: those of the methodology.
         compared: several ways to ask about the same, not one for each target; and none that leaves the respondent's
             words where the engine's choice is about them.
+        same_strategy: only the engine's strategy, about other things that were said.
     """
     first = next((candidate for candidate in decision.candidates if candidate.selected), None)
     if decision.close or first is None or first.final_score is None:
@@ -55,6 +69,8 @@ def offered(decision: Decision, strategies: Strategies, *, compared: bool = Fals
         if candidate.final_score is None or candidate.final_score < least:
             continue
         if known.generates_closing_question or candidate is first:
+            continue
+        if same_strategy and candidate.strategy != first.strategy:
             continue
         if candidate.target is None if compared else any(_same(candidate, other) for other in found):
             continue

@@ -10,6 +10,7 @@ from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
 from pipeline.graph.surface import label_key
 from pipeline.ports import QualitativeSignals
+from pipeline.question.phrases import can_be_named
 from pipeline.question.text import words
 from pipeline.threads import salience_of
 
@@ -89,6 +90,13 @@ def answer_of(inputs: DecisionInputs) -> str:
 def language_of(inputs: DecisionInputs) -> str:
     """The language of the interview, without its region."""
     return inputs.language.casefold().split("-")[0]
+
+
+def is_nameable(node: NodeFacts, inputs: DecisionInputs) -> bool:
+    """Whether somebody can be led back to a concept by naming it; a piece of a sentence is no name."""
+    if language_of(inputs) != "en":
+        return True
+    return can_be_named(node.label, node.node_type)
 
 
 def content_words(text: str, plain: Sequence[str]) -> frozenset[str]:

@@ -437,8 +437,8 @@ def _act_of(verb: Token, root: Token, *, denied: bool) -> _Doing | None:
     denied = denied or any(child.dep_ == "neg" and normalised_text(child.text) != "never" for child in verb.lefts)
     never = any(normalised_text(child.text) == "never" for child in verb.lefts)
     rest = _second_person(tail, own=True) if tail else ""
-    if tail and not rest:
-        return None
+    if (tail and not rest) or rest.split(" ", 1)[0] in ("n't", "not"):
+        return None  # The verb itself is left out: “we nearly didn't”.
     able = any(normalised_text(a.text) in {"can", "ca", "could"} for a in auxiliaries)
     passive = any(a.dep_ == "auxpass" for a in auxiliaries)
     base, gerund = lemma, gerund_of(lemma)

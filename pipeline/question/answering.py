@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from pipeline.concept import Concept, names_of
 from pipeline.conduct.policy import ConductTexts
 from pipeline.elements import key_of, named
 from pipeline.focus import Target
+from pipeline.leads import asks_amount
 from pipeline.question.templates import capitalised
 from pipeline.question.text import sentences, words
 
 LONGEST_SAID = 40
 """Words of a sentence of the description that is said again at the most."""
+LONGEST_ASKED = 16
+"""Words of a question that is said again at the most."""
+HALF = 0.5
+"""Share of what a question asks that a sentence has to have to answer it."""
 CONTENT = 4
 """Letters of a word from which on it says what a question is about."""
 SHARED = 2
@@ -26,26 +34,63 @@ PLAIN = frozenset(
     ).split()
 )
 """Words that say nothing of what a question is about."""
+OF_AMOUNTS = frozenset("cost costs price long much many often take last kosten kostet preis lang lange dauert".split())
+"""Words of questions for a quantity that need not be in the answer."""
+_FIGURE = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred"
+    r"|once|twice|half|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|zwanzig|dreißig|fünfzig|hundert|einmal"
+    r"|zweimal|halb\w*)\b",
+    re.IGNORECASE,
+)
 ANSWERED = ("asks", "unseen")
 """Kinds of leads that are answered."""
 
 
 def said_of(concept: Concept, element: str | None, asked: str) -> str:
-    """What the description says of what was asked, as it is written there; empty where it says nothing.
+    """What the description says of a part of it that was not noticed; empty where it says nothing.
 
-    That is the sentence that has most words of the question. It names the element that was asked about; where that is
-    none, it has at least `SHARED` of the words.
+    That is the sentence that names the element and has most words of what was said; where it is about no element, the
+    one that has most of them and at least `SHARED`.
     """
     names = dict(names_of(concept)).get(element or "", ())
     wanted = _content(" ".join((asked, *names[:1])))
     best, most = "", 0 if element is not None else SHARED - 1
-    for sentence in sentences(" ".join((concept.stimulus or "").split())):
-        if len(words(sentence)) > LONGEST_SAID or (element is not None and not named(sentence, [(element, names)])):
+    for sentence in _sentences(concept):
+        if element is not None and not named(sentence, [(element, names)]):
             continue
         shared = len(wanted & _content(sentence)) + (element is not None)
         if shared > most:
             best, most = sentence, shared
     return best
+
+
+def answered_by(concept: Concept, element: str | None, question: str) -> str:
+    """The sentence of the description that answers a question; empty where none surely does.
+
+    It names the element that the question is about, and has besides at least half of the words that say what is asked
+    of it; for a quantity it has a figure. Where the question is about no element, `SHARED` words are the least.
+    """
+    names = dict(names_of(concept)).get(element or "", ())
+    amount = asks_amount(question)
+    asked = _content(question) - _content(" ".join(names)) - (OF_AMOUNTS if amount else frozenset())
+    if element is None and len(asked) < SHARED:
+        return ""
+    best, most = "", 0.0
+    for sentence in _sentences(concept):
+        if element is not None and not named(sentence, [(element, names)]):
+            continue
+        if amount and not _FIGURE.search(sentence):
+            continue
+        share = len(asked & _content(sentence)) / len(asked) if asked else float(amount)
+        enough = share >= HALF and (element is not None or share * len(asked) >= SHARED)
+        if enough and share > most:
+            best, most = sentence, share
+    return best
+
+
+def _sentences(concept: Concept) -> Iterator[str]:
+    found = sentences(" ".join((concept.stimulus or "").split()))
+    return (sentence for sentence in found if len(words(sentence)) <= LONGEST_SAID)
 
 
 def _content(text: str) -> set[str]:
@@ -61,6 +106,7 @@ def answer_to(target: Target | None, concept: Concept, texts: ConductTexts, turn
         texts: what the interviewer says.
         turn: of the interview; another number takes another wording.
         said: the respondent's message; a question that ends it need not be said again.
+    What is quoted is what answers the question, or what was not noticed; where the description has no answer, nothing.
     """
     kind = target.ids[0].split(".")[0] if target is not None and target.kind == "lead" else ""
     if target is None or kind not in ANSWERED or not texts.idea_silent:
@@ -68,17 +114,17 @@ def answer_to(target: Target | None, concept: Concept, texts: ConductTexts, turn
     element = target.ids[1] if len(target.ids) > 1 else None
     if kind == "asks" and element is not None and element not in named(said, names_of(concept)):
         element = None  # “They” and “it” may stand for anything: only what the message names is sure.
-    says = said_of(concept, element, said if len(target.ids) > 1 else target.label)
+    if kind == "asks":
+        says = answered_by(concept, element, target.label)
+    else:
+        says = said_of(concept, element, said if len(target.ids) > 1 else target.label)
     told = texts.idea_says.replace("{says}", says) if says else ""
     if kind == "unseen" and told:
         return told
     if told:
         return f"{told} {texts.idea_no_more}"
     last = said.rstrip(" .!?…").endswith(target.label.rstrip(" .!?…"))
-    asked = (
-        ""
-        if last or len(target.ids) > 1
-        else texts.idea_asked.replace("{question}", capitalised(target.label.rstrip("?")))
-    )
+    again = target.label.rstrip().endswith("?") and len(words(target.label)) <= LONGEST_ASKED
+    asked = texts.idea_asked.replace("{question}", capitalised(target.label.rstrip(" ?"))) if again and not last else ""
     silent = texts.idea_silent[turn % len(texts.idea_silent)]
     return f"{asked} {silent}".strip()

@@ -42,6 +42,8 @@ _INSIDE_NOUNS = word_set("of for with in on at from about without between after 
 _OPENERS = word_set("and but so because or then also plus though although since that which who if when while")
 _FILLERS = word_set("well oh yeah yes no like actually honestly basically hm um uh okay ok right anyway now")
 """What a clause begins with and is not said back; fillers only before a comma."""
+_SAYS_OF_THAT = word_set("is was isn't wasn't would could does did has had made makes")
+"""What comes behind a “that” of which something is said."""
 _LOADED = word_set(
     "hate hated hates love loved loves stupid idiot terrible awful horrible amazing ridiculous "
     "disgusting fantastic brilliant hopeless whatever crap rubbish shit damn"
@@ -125,6 +127,26 @@ def phrase(
     return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, whole=whole, rendering=told)
 
 
+@lru_cache(maxsize=4096)
+def can_be_named(label: str, node_type: str = "") -> bool:
+    """Whether a label (English) can be named when it was not just said: as a noun phrase, or as a word by itself.
+
+    Args:
+        label: the respondent's words.
+        node_type: name of the node's type.
+    """
+    trimmed, cut = trim(label)
+    if not cut and _noun(trimmed.split(), "attribute" in node_type) is not None:
+        return True
+    low = words(trimmed)
+    return len(low) == 1 and not is_finite(low[0]) and low[0] not in _DANGLING | _OBJECTS
+
+
+def says_nothing(label: str) -> bool:
+    """Whether a label (English) has none but small words, so that there is nothing to ask about: “not”, “it is”."""
+    return all(word in _DANGLING | _OBJECTS | _FILLERS | _SPOKEN_OPENERS for word in words(label))
+
+
 def trim(label: str) -> tuple[str, bool]:
     """The label without end punctuation, shortened where it is long; and whether it was shortened.
 
@@ -180,9 +202,14 @@ def _has_subject(piece: str) -> bool:
 
 def _without_openers(piece: str) -> str:
     found = re.sub(r"[\"“”„«»{}<>]", "", piece).split()
-    while found and _is_left_out(found[0].casefold()):
+    while found and _is_left_out(found[0].casefold()) and not _is_subject(found):
         found = found[1:]
     return " ".join(found).strip(" ,–—-")
+
+
+def _is_subject(said: Sequence[str]) -> bool:
+    """Whether words begin with a “that” that somebody says something of: “that was love”."""
+    return said[0].casefold() == "that" and len(said) > 1 and said[1].casefold() in _SAYS_OF_THAT
 
 
 def _is_left_out(word: str) -> bool:

@@ -2,7 +2,8 @@
 
 Placeholders: `{topic}` the concept's name; `{focus}` the respondent's concept inside the sentence; `{mention}` a
 sentence of its own that takes the concept up; `{element}` what a question without a concept is about, as it is called,
-which is filled in later; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}` or `{thing}`; the ways of a
+which is filled in later; `{said}` the same as a sentence of the respondent's that is said back, where it can be;
+`{does}`, `{is}`, `{was}` verbs that agree with `{focus}` or `{thing}`; the ways of a
 rendering (`WAYS`) what was told, as a part of the question's own sentence.
 """
 
@@ -22,7 +23,7 @@ _AGREEMENT = {"does": ("does", "do"), "is": ("is", "are"), "was": ("was", "were"
 Item = TypeVar("Item")
 WAYS = frozenset({"clause", "gerund", "act", "deed", "feeling", "other", "other_act", "thing"})
 """Placeholders that a `Rendering` fills."""
-PLACEHOLDERS = frozenset({"topic", "focus", "mention", "element", *_AGREEMENT, *WAYS})
+PLACEHOLDERS = frozenset({"topic", "focus", "mention", "element", "said", *_AGREEMENT, *WAYS})
 """All placeholders that something fills in."""
 
 
@@ -37,13 +38,21 @@ def suits(template: str, phrase: Phrase | None) -> bool:
     if phrase is None:
         return not slots & ({"focus", "mention"} | WAYS)
     if slots & WAYS:
+        if "gerund" in slots and " " not in phrase.rendering.gerund:
+            return False  # “What was it like, laughing?” leaves out at what.
         return all(getattr(phrase.rendering, way) for way in slots & WAYS)
     return "mention" in slots or ("focus" in slots and phrase.inline)
 
 
 def fill(template: str, *, topic: str, phrase: Phrase | None = None, mention: str = "") -> str:
     """The template with everything in its place and a capital letter at every sentence's start."""
-    values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention, "element": "{element}"}
+    values = {
+        "topic": topic,
+        "focus": phrase.text if phrase else "",
+        "mention": mention,
+        "element": "{element}",
+        "said": "{said}",
+    }
     if phrase is not None:
         values.update({way: getattr(phrase.rendering, way) for way in WAYS})
     plural = bool(phrase and (phrase.rendering.plural if "thing" in placeholders(template) else phrase.plural))

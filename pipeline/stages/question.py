@@ -30,7 +30,7 @@ from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.offers import chosen_by_writer, offered
+from pipeline.offers import chosen_by_writer, keeps_strategy, offered
 from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Rendering
 from pipeline.question.answering import answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
@@ -152,7 +152,12 @@ class QuestionStage:
             return []
         graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
         ways: list[tuple[ScoredCandidate, ContinuationOutput]] = []
-        for candidate in offered(decision, context.strategies, compared=compares):
+        for candidate in offered(
+            decision,
+            context.strategies,
+            compared=compares,
+            same_strategy=keeps_strategy(context.configuration),
+        ):
             focus = focus_of(candidate.target, chosen.tracker, graph, turn)
             if compares and ways and (focus is None or focus.mentioned_turn != turn):
                 continue  # Going back to something is the engine's to choose.

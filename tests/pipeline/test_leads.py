@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.elements import Names
-from pipeline.leads import asks_of_idea, is_bare, judges, leads_of, refers, subject_of, tells_past
+from pipeline.leads import asks_of_idea, is_bare, is_finished, judges, leads_of, refers, subject_of, tells_past
 
 NAMES: Names = (
     ("lamp", ("the folding lamp", "lamp", "light")),
@@ -34,6 +34,22 @@ NAMES: Names = (
         ("That's much too expensive.", "against"),
         ("I wouldn't use that.", "against"),
         ("I love that it folds.", "liking"),
+        ("It would do for my girl. I can't see how big it is from here.", "asks"),
+        ("I can't see how that would work.", "doubt"),
+        ("If it breaks in the second week and they say I have to wait, I'd be really cross.", "against"),
+        ("If they put it downstairs, it's no use to me.", "against"),
+        ("I'd be right for it. If I send it, do I then have to ring them? Because then it's the same.", "asks"),
+        ("I've got work clothes. Would they bring it up? I'm on the fourth floor.", "asks"),
+        ("I did stop at the line with the lamp.", "raised"),
+        ("That's twenty a month, then I'm out.", "against"),
+        ("That you can leave, that I like, it's fair.", "liking"),
+        ("In it, I'd want to see how heavy it is.", "condition"),
+        ("It would have to last the winter.", "condition"),
+        ("I wasn't so sure about that.", "doubt"),
+        ("A lamp for the whole hall? I wasn't so sure about that.", "doubt"),
+        ("I live here. Does the lamp come as a parcel?", "asks"),
+        ("If there's one thing it's the weight. That isn't on there.", "asks"),
+        ("I also ask, who pays this man? Maybe he gets more when it's broken.", "asks"),
         ("Was kostet das im Jahr?", "asks"),
         ("Ich bin nicht sicher, ob das klappt.", "doubt"),
         ("Das gefällt mir.", "liking"),
@@ -63,6 +79,25 @@ def test_lead_is_known_by_what_it_says(answer: str, kind: str) -> None:
         "What does a new one cost, 400? So I'd have paid for one.",
         "It felt like the old days.",
         "I've said it all, otherwise I think we're done.",
+        "If it's true what they write? A machine in the house is a good thing.",
+        "Better than feeling silly? Somebody who comes.",
+        "The fee, it says. For me, after six hours on the bike? I'd want more for it.",
+        "I'm out on the bike with the post from six in the morning.",
+        "What bothers me? It's the third floor, and there are the stairs.",
+        "What do I think of the lamp? It's a lamp.",
+        "We stood there, and he said, mum, is that all?",
+        "I don't do that, and why would I? Because it is there.",
+        "Quickly also means that I do nothing silly, and don't decide something stupid.",
+        "Are we poor? No, we have a broken machine.",
+        "And what do you film? A machine that does nothing. It stands there.",
+        "What I can't do is four hundred at once, like in February.",
+        "That's thirty-seven together, if you look at it like that.",
+        "Five of them I don't notice, that is nothing to me.",
+        "It felt as it did, and I felt stupid, you know?",
+        "It's fuller when they buy that, if they did, which they won't.",
+        "Sorry, I've lost the thread, I talk too much.",
+        "I'm not really worried about the lamp, that was the weight of it.",
+        "I don't need the van. Because my sister drives me.",
     ],
 )
 def test_other_words_are_no_lead(answer: str) -> None:
@@ -134,3 +169,65 @@ def test_question_about_the_interview_is_none_about_the_idea() -> None:
 
 def test_huge_answer_is_read_in_reasonable_steps() -> None:
     assert len(leads_of("I love that it folds. " * 2000, NAMES, "en")) == 2000
+
+
+def test_question_is_said_again_without_what_leads_to_it() -> None:
+    (lead,) = leads_of("Oh, and the lamp, who carries that up? We live on the third floor, with no lift.", NAMES, "en")
+    assert (lead.kind, lead.words, lead.elements) == ("asks", "who carries that up?", ("lamp",))
+
+
+def test_that_stands_for_the_one_element_of_the_sentence_before() -> None:
+    (lead,) = leads_of("Then there is the van. I'm not sure about that.", NAMES, "en")
+    assert lead.elements == ("van",)
+    (both,) = leads_of("Then there are the van and the fee. I'm not sure about that.", NAMES, "en")
+    assert both.elements == ()
+    (other,) = leads_of("Then there is the van. I'm not sure that my mother would.", NAMES, "en")
+    assert other.elements == ()
+    (again,) = leads_of("Then there is the van. The lamp in a van, I'm not sure about that.", NAMES, "en")
+    assert again.elements == ("van",)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "There isn't much more, I don't think.",
+        "About what, the rinsing? There's not a lot to it. You rinse it and that is that.",
+        "That's all it is.",
+        "And a number where a person picks up. That's all, really.",
+        "I've just said that, really.",
+        "I told you already why, I paid two times. I've told you that.",
+        "That's the top shelf for me.",
+        "I think I've pretty much said it, honestly! There isn't much more behind it.",
+        "I've just said that, really, I'd like to keep it. One of them, and it lives in my drawer at home or at my "
+        "desk, and goes in the washing machine now and then. And you put it on after that, so you're not heating it.",
+        "About the price? I told you, I'd pay it. It's the salt.",
+        "Mehr gibt es da nicht.",
+    ],
+)
+def test_who_has_no_more_to_say_is_heard(answer: str) -> None:
+    assert is_finished(answer, "de" if answer.startswith("Mehr") else "en")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "I like it, and that's all right with me.",
+        "There's not a lot to pay, and it comes to the door.",
+        "He said that he had it, and he came.",
+        "The flour, I said that already to my sister when she asked, and she wrote it on the list for the next week.",
+        "He stood in the hall and he said, I told you so, and then we went up together to look at it.",
+        "The bread and cheese, as I said. And the sandwich once a week.",
+        "It doesn't say what's in it, that's all I wonder about: what is in it.",
+        "Well, there's not much more to that. He was young. But there was a woman beside me on the stairs.",
+        "That's all, really. " + "And he came and she went and I stood in the hall with it. " * 3,
+        "We had that, for repairs, and my daughter needed the money.",
+    ],
+)
+def test_who_has_more_to_say_is_not_taken_to_be_done(answer: str) -> None:
+    assert not is_finished(answer, "en")
+
+
+def test_language_that_is_not_known_is_never_done() -> None:
+    assert not is_finished("That's all it is.", "fr")
+    assert not is_finished("That's all it is. " * 9, "")

@@ -10,7 +10,7 @@ import pytest
 from pipeline.engines.base import MARGIN, Decision, ScoredCandidate, Term
 from pipeline.errors import LLMUnavailable
 from pipeline.focus import Target
-from pipeline.offers import MOST, MOST_COMPARED, offered
+from pipeline.offers import MOST, MOST_COMPARED, chosen_by_writer, keeps_strategy, offered
 from pipeline.ports import QuestionRequest
 from pipeline.state import Directive
 from pipeline.strategies import Strategies
@@ -207,3 +207,36 @@ def test_offers_to_compare_may_be_about_the_same_but_not_about_nothing() -> None
     assert offered(decision(first, same, topic), Strategies(chosen), compared=True) == (first, same)
     many = [candidate(asking, f"n{number}", 1.5) for number in range(12)]
     assert len(offered(decision(first, *many), Strategies(chosen), compared=True)) == MOST_COMPARED
+
+
+def test_strategy_that_stays_leaves_only_what_it_is_about_to_the_writer() -> None:
+    chosen = small_methodology().strategies
+    asking = next(s.name for s in chosen if s.node_binding == "required")
+    other = next(s.name for s in chosen if s.name != asking and not s.generates_closing_question)
+    known = Strategies(chosen)
+    first = candidate(asking, "a", 2.0, selected=True)
+    near, contrast = candidate(asking, "b", 2.0), candidate(other, "b", 2.0)
+    made = decision(first, contrast, near)
+    assert offered(made, known, compared=True) == (first, contrast, near)
+    assert offered(made, known, compared=True, same_strategy=True) == (first, near)
+
+
+@pytest.mark.parametrize(
+    ("engine", "choice", "compares", "chooses", "keeps"),
+    [
+        ("signal_pools", None, True, True, False),
+        ("two_tier", None, True, True, True),
+        ("two_tier", "model", True, True, False),
+        ("two_tier", "engine", True, False, False),
+        ("two_tier", None, False, False, True),
+        ("arbitration", None, True, False, True),
+    ],
+)
+def test_who_chooses_goes_by_the_engine_and_the_concept(
+    engine: str, choice: str | None, compares: bool, chooses: bool, keeps: bool
+) -> None:
+    given = configuration()
+    concept = given.concept.model_copy(update={"engine": engine, "choice": choice})
+    settled = given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}})
+    assert chosen_by_writer(settled, compares=compares) is chooses
+    assert keeps_strategy(settled) is keeps

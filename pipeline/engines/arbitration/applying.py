@@ -12,7 +12,16 @@ from pipeline.engines.arbitration.moment import Moment
 from pipeline.focus import Target
 from pipeline.guide import ELEMENT, MUST_ASK
 from pipeline.question.text import words
-from pipeline.subjects import AND, NodeFacts, answer_of, described, language_of, latest_first, together
+from pipeline.subjects import (
+    AND,
+    NodeFacts,
+    answer_of,
+    described,
+    is_nameable,
+    language_of,
+    latest_first,
+    together,
+)
 
 SAYS_ALL = 12
 """Words of an answer up to which, in a concept test, there is nothing deeper to follow in it."""
@@ -102,12 +111,12 @@ def _of_node(node: NodeFacts) -> Target:
 
 
 def _elsewhere(nodes: tuple[NodeFacts, ...], strategy: ArbitratedStrategy, moment: Moment) -> list[NodeFacts]:
-    """Those that this answer did not mention and that were not asked about too often, the weightiest first."""
+    """Those of former answers that can be named and were not asked about too often, the weightiest first."""
     turn = moment.inputs.turn_count
     return [
         node
         for node in latest_first(nodes, turn)
-        if node.last_mention_turn < turn and node.asked <= strategy.asked_at_most
+        if node.last_mention_turn < turn and node.asked <= strategy.asked_at_most and is_nameable(node, moment.inputs)
     ]
 
 
@@ -143,9 +152,12 @@ def _schema_tensions(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[T
 
 
 def _active_branch(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
-    """The latest concept of the branch, unless a chain ends at it; others of this answer where it was asked enough."""
+    """The latest concept of the branch, unless a chain ends at it; others of this answer where it was asked enough.
+
+    Nothing where the respondent has said that there is no more to it.
+    """
     branch = moment.views.active_branch
-    if branch and branch[0].terminal:
+    if (branch and branch[0].terminal) or moment.is_finished:
         return
     brief = 0 < len(words(answer_of(moment.inputs))) <= SAYS_ALL
     if moment.is_concept_test and (moment.is_away or brief):

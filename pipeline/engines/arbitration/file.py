@@ -34,8 +34,9 @@ NODE_FOCUSES: frozenset[Applies] = frozenset({"ambiguous_nodes", "isolated_nodes
 """Conditions that give one concept, so that the question is about what the respondent said."""
 
 
-Manner = Literal["element", "last", "words"]
-"""How a lead is asked about: by the element that it names, by “that”, or by saying the respondent's words back."""
+Manner = Literal["element", "last", "words", "earlier"]
+"""How a lead is asked about: by the element that it names, by “that”, by saying the respondent's words back, or, where
+it is of a former answer, by leading back to the element."""
 
 
 class Tactic(Spec):
@@ -49,7 +50,8 @@ class Tactic(Spec):
     about: tuple[Manner, ...] = Field(
         default=(),
         description="Only for leads that are asked about as an `element`, as what an answer said `last` (“that”), or "
-        "by saying the respondent's `words` back; any if empty.",
+        "by saying the respondent's `words` back, or by leading back to the element of an `earlier` answer; any if "
+        "empty.",
     )
     labels: dict[str, tuple[str, ...]] = Field(
         default={}, description="Per language: only for elements that have one of these words in their label."
@@ -135,6 +137,12 @@ class Views(Spec):
     )
     turns_per_side: int = Field(
         default=6, ge=1, description="Turns of an interview for each side of the idea that is asked about at its end."
+    )
+    turns_per_ending: int = Field(
+        default=3,
+        ge=1,
+        description="Turns of an interview for each question that waits for its end, the concept's own included: a "
+        "long list at the end leaves no room for what people say.",
     )
     vague: dict[str, tuple[str, ...]] = Field(
         default={}, description="Per language: words that alone say nothing definite; a concept of them is unclear."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.coverage import element_of
@@ -10,15 +10,18 @@ from pipeline.elements import Names, key_of, named
 from pipeline.engines.arbitration.file import Manner
 from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
-from pipeline.leads import Lead, LeadKind, is_bare, judges, leads_of, refers, subject_of
+from pipeline.leads import BRIEF, FIRST, Lead, LeadKind, is_bare, is_finished, judges, leads_of, refers, subject_of
+from pipeline.question.clauses import said_back
 from pipeline.subjects import answer_of, language_of
 
 WORN_AFTER = 3
 """Questions about an element from which on only a question of the respondent's is a lead to it."""
 TELLING: frozenset[LeadKind] = frozenset({"asks", "unclear", "unseen", "condition", "doubt", "against", "liking"})
 """Leads that say something of the idea."""
+ANSWERED: frozenset[LeadKind] = frozenset({"asks", "unclear", "unseen"})
+"""Leads that are answered, whatever else was said."""
 KEPT: frozenset[LeadKind] = frozenset({"condition", "doubt", "against", "liking"})
-"""Leads that can be come back to later."""
+"""Leads that can be come back to later, by the part of the idea that they are about."""
 
 
 SMALL = frozenset(
@@ -37,7 +40,8 @@ class Followed:
         manner: how it would be asked about.
         target: what the question would be about.
         turn: of the answer.
-        last: whether it ends this answer.
+        last: whether it ends this answer; of an element that was brought up, whether the answer begins with it alone or
+            tells that the respondent stopped at it.
         said: the words that show it.
     """
 
@@ -50,15 +54,27 @@ class Followed:
 
 
 def leads_in(inputs: DecisionInputs, bare_apart: int) -> tuple[Followed, ...]:
-    """The leads of this answer, in its order, then those of former answers that nobody followed, the latest first."""
+    """The leads of this answer, in its order, then those of former answers that nobody followed, the latest first.
+
+    Who has said that there is no more to it is not asked on, unless they ask something themselves.
+    """
     now = inputs.turn_count
-    found = list(_of_answer(inputs, now))
+    finished = is_finished(answer_of(inputs), language_of(inputs))
+    found = [one for one in _of_answer(inputs, now) if not finished or one.kind in ANSWERED]
     found += _bare(inputs, bare_apart) if not found else ()
-    if not any(one.kind == "bare" for one in found):
+    if not finished and not any(one.kind == "bare" for one in found):
         found += _raised(inputs, {of for one in found if (of := element_of(one.target))})
-    for turn in sorted((turn for turn in inputs.answers if 0 < turn < now), reverse=True):
-        found += (one for one in _of_answer(inputs, turn) if one.kind in KEPT and not _was_followed(one, inputs))
+    earlier = (
+        turn for turn in inputs.answers if 0 < turn < now and not is_finished(inputs.answers[turn], language_of(inputs))
+    )
+    for turn in sorted(earlier, reverse=True):
+        found += (one for one in _of_answer(inputs, turn) if one.kind in KEPT and not _was_taken_up(one, inputs))
     return tuple(found)
+
+
+def says_something(one: Followed) -> bool:
+    """Whether a lead says something of the idea; an element by itself does where the answer begins with it."""
+    return one.kind in TELLING or (one.kind == "raised" and one.last)
 
 
 def kind_of(target: Target | None) -> LeadKind | None:
@@ -69,7 +85,7 @@ def kind_of(target: Target | None) -> LeadKind | None:
 def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
     names: Names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
     labels = {element.id: element.label for element in inputs.elements}
-    worn = {entry.element_id for entry in inputs.coverage if entry.declined or entry.focused >= WORN_AFTER}
+    worn = _worn(inputs)
     answer, language = inputs.answers.get(turn, ""), language_of(inputs)
     asked = next((element_of(entry.target) for entry in inputs.questions if entry.turn == turn - 1), None)
     topic = subject_of(answer, names) or asked
@@ -79,28 +95,57 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
             element = topic
             if element is None:
                 continue
-        if element is not None and element != topic and not _is_meant(lead, labels[element]):
+        if element is not None and element != topic and not _is_meant(lead, labels[element], dict(names)[element]):
             element = None
         if element in worn and lead.kind != "asks":
             continue
-        last = lead.last and turn == inputs.turn_count
+        if lead.kind == "raised" and (element is None or element == asked):
+            continue
+        # Who stops at a part of the idea by themselves says by that that it counts.
+        last = (lead.last or lead.kind == "raised") and turn == inputs.turn_count
         name = f"{lead.kind}.{turn}.{number}"
         if element is not None:
             # What was asked about and comes up again at the end is “that”; its name again would be stiff.
             manner: Manner = "last" if last and element == asked else "element"
-            if turn < inputs.turn_count and lead.words:
-                manner = "words"  # So long after, only the words themselves tell what is meant.
-            label = labels[element] if manner == "element" else lead.words or lead.sentence
+            if turn < inputs.turn_count:
+                manner = "earlier"
+            elif element == asked and not last and lead.kind not in ANSWERED:
+                if not _can_be_said(lead, language):
+                    continue  # It was just asked about; what else was said of it is not known well enough.
+                manner = "words"
+            own = manner in ("last", "words") or lead.kind == "asks"
+            label = _said(lead, language) if own else labels[element]
             target = Target(kind="lead", ids=(name, element), label=label)
             yield Followed(lead.kind, manner, target, turn, last, lead.words or lead.sentence)
-        elif last or lead.words:
-            target = Target(kind="lead", ids=(name,), label=lead.words or lead.sentence)
+        elif turn == inputs.turn_count and (last or lead.kind in ANSWERED or _can_be_said(lead, language)):
+            label = lead.words or lead.sentence if last else _said(lead, language)
+            target = Target(kind="lead", ids=(name,), label=label)
             yield Followed(lead.kind, "last" if last else "words", target, turn, last, target.label)
 
 
-def _is_meant(lead: Lead, label: str) -> bool:
-    """Whether a lead has a word of the element's label; a mere alias may be a word of anything."""
-    return lead.kind in ("asks", "unseen") or bool(set(key_of(label)) & set(key_of(lead.sentence)) - SMALL)
+def _worn(inputs: DecisionInputs) -> set[str]:
+    """Elements that are closed, or were asked about again and again."""
+    return {entry.element_id for entry in inputs.coverage if entry.declined or entry.focused >= WORN_AFTER}
+
+
+def _said(lead: Lead, language: str) -> str:
+    """The words that show a lead: its sentence where that can be said back."""
+    return lead.sentence if language == "en" and said_back(lead.sentence) else lead.words or lead.sentence
+
+
+def _can_be_said(lead: Lead, language: str) -> bool:
+    """Whether the words of a lead can be said back, so that it is clear what is meant; never a piece of a sentence."""
+    if language != "en":
+        return bool(lead.words)
+    return bool(said_back(lead.sentence) or said_back(lead.words))
+
+
+def _is_meant(lead: Lead, label: str, aliases: Sequence[str]) -> bool:
+    """Whether a lead has a word of the element's label, or a name of several words; a mere alias may mean anything."""
+    if lead.kind in ("asks", "unseen") or set(key_of(label)) & set(key_of(lead.sentence)) - SMALL:
+        return True
+    long = tuple(name for name in aliases if len(key_of(name)) > 1)
+    return bool(named(lead.sentence, ((label, long),)))
 
 
 def _element(lead: Lead, names: Names, topic: str | None, language: str) -> str | None:
@@ -108,6 +153,8 @@ def _element(lead: Lead, names: Names, topic: str | None, language: str) -> str 
     own = named(lead.words, names) if lead.words else ()
     if len(own) == 1:
         return own[0]
+    if len(lead.elements) == 1 and not named(lead.sentence, names):
+        return lead.elements[0]
     if topic is not None and not own and refers(lead.words or lead.sentence, language):
         return topic
     return lead.elements[0] if len(lead.elements) == 1 or (lead.elements and lead.kind == "unseen") else None
@@ -125,40 +172,41 @@ def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
     labels = {element.id: element.label for element in inputs.elements}
     names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
     said = named(answer_of(inputs), names)
+    first = subject_of(answer_of(inputs), names)
     asked = {element_of(entry.target) for entry in inputs.questions}
     for entry in inputs.coverage:
         name = entry.element_id
         if name in said and name not in known and name not in asked and entry.mentioned <= 1 and not entry.declined:
             target = Target(kind="lead", ids=(f"raised.{inputs.turn_count}.{name}", name), label=labels[name])
-            yield Followed("raised", "element", target, inputs.turn_count, last=False)
+            yield Followed("raised", "element", target, inputs.turn_count, last=name == first)
 
 
 def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
-    """A brief answer to a question about the idea, unless one like it was asked about lately."""
+    """A brief answer to a question about the idea, unless one like it was asked about lately.
+
+    Of the first answer more words are brief: what somebody thinks of the idea at first is asked about before its parts.
+    """
     lately = inputs.questions[-apart:] if apart else ()
     asked = inputs.questions[-1].target if inputs.questions else None
     of_idea = asked is None or asked.kind in ("element", "aspect", "topic")
     answer = answer_of(inputs)
     names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
-    if named(answer, names) and not judges(answer, language_of(inputs)):
+    spoken, language = named(answer, names), language_of(inputs)
+    if spoken and not judges(answer, language):
         return  # What it names is the answer.
-    if of_idea and is_bare(answer, language_of(inputs)) and all(kind_of(e.target) != "bare" for e in lately):
+    if not _worn(inputs).isdisjoint(spoken):
+        return
+    brief = FIRST if inputs.turn_count == 1 else BRIEF
+    if of_idea and is_bare(answer, language, brief=brief) and all(kind_of(e.target) != "bare" for e in lately):
         element = element_of(asked)
         ids = (f"bare.{inputs.turn_count}", *((element,) if element is not None else ()))
         yield Followed("bare", "last", Target(kind="lead", ids=ids, label=answer), inputs.turn_count, last=True)
 
 
-def _was_followed(one: Followed, inputs: DecisionInputs) -> bool:
-    """Whether a question after the answer was about a lead, or about the element that it is about.
-
-    For one that is about none, any other lead of its answer will do: they are of a piece.
-    """
+def _was_taken_up(one: Followed, inputs: DecisionInputs) -> bool:
+    """Whether any question was about the element of a lead, or a later answer speaks of it."""
     element = element_of(one.target)
-    of_answer = f".{one.turn}."
-    later = [entry.target for entry in inputs.questions if entry.turn >= one.turn and entry.target is not None]
-    return any(
-        target.ids[0] == one.target.ids[0]
-        or (element is not None and element_of(target) == element)
-        or (element is None and target.kind == "lead" and of_answer in f"{target.ids[0]}.")
-        for target in later
-    )
+    names = tuple((known.id, (known.label, *known.aliases)) for known in inputs.elements)
+    asked = any(element_of(entry.target) == element for entry in inputs.questions)
+    said = (text for turn, text in inputs.answers.items() if turn > one.turn)
+    return asked or any(element in named(text, names) for text in said)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pipeline.coverage import share
-from pipeline.elements import named
+from pipeline.elements import key_of, named
 from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile, Tactic
-from pipeline.engines.arbitration.leading import Followed, leads_in
+from pipeline.engines.arbitration.leading import SMALL, Followed, leads_in
 from pipeline.engines.shared.moment import TurnView
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
-from pipeline.leads import STORY, tells_past
+from pipeline.leads import STORY, is_finished, tells_past
 from pipeline.question.text import words
-from pipeline.subjects import NodeFacts, about, language_of
+from pipeline.subjects import NodeFacts, about, answer_of, language_of
 
 
 def traced(graph: SurfaceGraph, latest: str) -> tuple[str, ...]:
@@ -145,6 +145,11 @@ class Moment(TurnView):
         return leads_in(self.inputs, self.file.views.bare_apart) if self.is_concept_test else ()
 
     @cached_property
+    def is_finished(self) -> bool:
+        """Whether the answer says that there is no more to say of what it is about."""
+        return is_finished(answer_of(self.inputs), language_of(self.inputs))
+
+    @cached_property
     def past_turns(self) -> int:
         """The latest answers in a row that tell of what was rather than of the idea."""
         inputs, count = self.inputs, 0
@@ -163,9 +168,16 @@ class Moment(TurnView):
             return self.past_turns > 1
         names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
         answer = inputs.answers.get(turn, "")
-        of_idea = any(one.turn == turn for one in self.leads) or bool(named(answer, names))
+        of_idea = any(one.turn == turn for one in self.leads) or bool(named(answer, names)) or self._names_idea(answer)
+        last = self.table.get(next(iter(self.strategies_asked[-1:]), ""))
+        if self.past_turns and last is not None and last.applies == "leads":
+            return True  # A story in answer to a question about the idea is led back from at once.
         deeper = self.phase_of(next(iter(self.strategies_asked[-1:]), "")) == "depth"
-        return deeper and not of_idea and len(words(answer)) >= STORY
+        return deeper and not of_idea and not self.is_finished and len(words(answer)) >= STORY
+
+    def _names_idea(self, answer: str) -> bool:
+        """Whether an answer has a word of the idea's name."""
+        return bool((set(key_of(self.inputs.subject)) - SMALL) & set(key_of(answer)))
 
     @cached_property
     def left(self) -> int:
@@ -187,10 +199,14 @@ class Moment(TurnView):
 
     @cached_property
     def sides_for_the_end(self) -> list[Tactic]:
-        """Those that are still to be asked about at the end; a short interview has room for few."""
+        """Those that are still to be asked about at the end.
+
+        A short interview has room for few, and for fewer where the concept has questions of its own.
+        """
         own = {t.id for s in self.table.values() if s.applies == "aspects" for t in s.tactics if t.last}
         turns = self.inputs.max_turns or self.file.ending.max_turns
-        most = turns // self.file.views.turns_per_side - len(own & self.asked_ids)
+        room = turns // self.file.views.turns_per_ending - len(self.inputs.demands)
+        most = min(turns // self.file.views.turns_per_side, room) - len(own & self.asked_ids)
         return self.open_sides(last=True)[: max(0, most)]
 
     @cached_property

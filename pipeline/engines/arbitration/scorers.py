@@ -13,7 +13,7 @@ from pipeline.ceilings import CeilingRules, ceiling_on
 from pipeline.coverage import GapKind
 from pipeline.engines.arbitration.applying import Option
 from pipeline.engines.arbitration.file import Phase, PhaseOrOther
-from pipeline.engines.arbitration.leading import TELLING
+from pipeline.engines.arbitration.leading import says_something
 from pipeline.engines.arbitration.moment import Moment
 from pipeline.engines.shared.rules import Judge, ParamsT
 from pipeline.engines.shared.wording import counted
@@ -320,9 +320,9 @@ class LeadParams(Spec):
         ge=1,
         le=10,
         description="Multiplier for going deeper, in a concept test, into what was just said for the first time, where "
-        "none of the latest `apart` questions did.",
+        "none of the latest `apart` questions did, or where the answer tells a story.",
     )
-    again: float = Field(default=0.6, ge=0, le=1, description="Multiplier for going deeper where one of them did.")
+    again: float = Field(default=0.65, ge=0, le=1, description="Multiplier for going deeper where one of them did.")
     apart: int = Field(default=3, ge=1, description="Latest questions that count for that.")
     beside: float = Field(
         default=0.5,
@@ -350,10 +350,10 @@ class LeadStrength(Scorer[LeadParams]):
         if lead is None:
             if option.strategy.phase != "depth" or not moment.is_concept_test:
                 return Multiplier()
-            if any(one.turn == moment.inputs.turn_count and one.kind in TELLING for one in moment.leads):
+            if any(one.turn == moment.inputs.turn_count and says_something(one) for one in moment.leads):
                 return Multiplier(self.given.beside, "the same answer says something of the idea")
             lately = [moment.phase_of(name) for name in moment.strategies_asked[-self.given.apart :]]
-            if "depth" in lately:
+            if "depth" in lately and not (moment.past_turns and moment.freshness_of(option.target)):
                 return Multiplier(self.given.again, "a question went deeper a moment ago")
             if moment.freshness_of(option.target):
                 return Multiplier(self.given.told, "it was just told, and no question went deeper lately")

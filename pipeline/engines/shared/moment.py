@@ -52,12 +52,16 @@ class TurnView:
     def freshness(self, node: NodeFacts) -> float:
         """How much a concept asks to be followed, in [0, 1]: its salience, or the feeling in it, over BEGINS_A_THREAD.
 
-        0 but for what this answer brought up for the first time, nobody asked about, and does not end a chain.
+        0 but for what this answer brought up for the first time, nobody asked about, and does not end a chain. Of the
+        first answer whatever weighs anything is followed: somebody who is led on to the next thing has not been heard.
         """
         old = node.last_mention_turn < self.inputs.turn_count or node.mentions > 1
         if old or node.asked or node.terminal or ceiling_on(Target.node(node.key, node.label), self.ceilings):
             return 0.0
-        return min(1.0, max(node.salience, node.emotion) / BEGINS_A_THREAD)
+        weight = max(node.salience, node.emotion)
+        if weight and self.inputs.turn_count == 1:
+            return 1.0
+        return min(1.0, weight / BEGINS_A_THREAD)
 
     @cached_property
     def lead(self) -> float:

@@ -25,17 +25,26 @@ class FocusRule(Spec):
     """How a strategy finds what it can be about."""
 
     source: FocusSource = Field(
-        description="`recent_node`: the concept mentioned last; `peripheral_node`: the one with the fewest relations "
-        "that this answer did not mention; `recent_nodes`: the latest concepts together; `uncovered_elements`: one "
-        "focus for each element of the concept that has a gap; `guide_topic`: the next open topic of the guide; "
-        "`open`: nothing in particular."
+        description="`recent_node`: the freshest and weightiest concepts of this answer, else the latest one; "
+        "`peripheral_node`: the one with the fewest relations that this answer did not mention; `recent_nodes`: the "
+        "latest concepts together; `uncovered_elements`: one focus for each element of the concept that has a gap; "
+        "`guide_topic`: the next open topic of the guide; `open`: nothing in particular."
     )
     type: str = Field(description="What the focus is called in records.")
-    most: int = Field(default=3, ge=1, le=20, description="How many elements, or concepts together, at the most.")
+    most: int = Field(
+        default=3, ge=1, le=20, description="How many concepts or elements, or concepts together, at the most."
+    )
     asked_at_most: int = Field(
         default=2, ge=0, le=50, description="Concepts that were asked about more often than this are left out."
     )
     not_types: tuple[str, ...] = Field(default=(), description="Types of concepts that it is never about.")
+    from_turn: int = Field(
+        default=1,
+        ge=1,
+        le=200,
+        description="The answer from which on it is tried: at first there is nothing to go back to.",
+    )
+    said_now: bool = Field(default=False, description="Whether it is only about what this answer said.")
     terminal: bool = Field(default=True, description="Whether it may be a concept at which a chain ends.")
     describe: dict[str, str] = Field(
         description="Per language: the focus in words, which are compared with recent questions; `{focus}` and "

@@ -9,7 +9,8 @@ from pipeline.engines.two_tier.file import FocusRule, FocusSource, TwoTierStrate
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.focus import Target
 from pipeline.guide import ELEMENT
-from pipeline.subjects import NodeFacts, described, language_of, together
+from pipeline.question.phrases import says_nothing
+from pipeline.subjects import NodeFacts, described, is_nameable, language_of, together
 
 FEWEST_TOGETHER = 2
 """Concepts that a summary is about at the least."""
@@ -18,6 +19,8 @@ FEWEST_TOGETHER = 2
 def focuses_of(strategy: TwoTierStrategy, moment: Moment) -> Iterator[PossibleFocus]:
     """Everything that a strategy can be about now, in the order of its rules."""
     for rule in strategy.focuses:
+        if moment.inputs.turn_count < rule.from_turn and moment.wanted is None:
+            continue
         for focus in SOURCES[rule.source](rule, moment):
             label = focus.target.label if focus.target is not None else ""
             yield replace(focus, focus_type=rule.type, focus_description=described(rule.describe, moment.inputs, label))
@@ -33,14 +36,22 @@ def _fit(rule: FocusRule, node: NodeFacts) -> bool:
 
 
 def _recent_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
-    """The freshest concept of this answer, else the latest one. Surer the fresher it is."""
+    """The weightiest of the freshest concepts of this answer, the latest first, else the latest concept of all.
+
+    Surer the fresher it is.
+    """
     if moment.wanted is not None:
         yield _of_node(moment.wanted)
         return
     found = [node for node in moment.recent if _fit(rule, node)]
-    if found:
-        freshest = max(found, key=moment.freshness)
-        yield _of_node(freshest, moment.freshness(freshest))
+    now = [node for node in found if node.last_mention_turn == moment.inputs.turn_count]
+    now = [node for node in now if not says_nothing(node.label)] or now
+    if not now and rule.said_now:
+        return
+    weights = {node.key: (moment.freshness(node), max(node.salience, node.emotion)) for node in now}
+    best = max(weights.values(), default=None)
+    for node in [node for node in now if weights[node.key] == best][: rule.most] or found[:1]:
+        yield _of_node(node, moment.freshness(node))
 
 
 def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
@@ -48,7 +59,10 @@ def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]
     if moment.wanted is not None:
         yield _of_node(moment.wanted)
         return
-    others = [n for n in moment.nodes if n.last_mention_turn < moment.inputs.turn_count and _fit(rule, n)]
+    turn = moment.inputs.turn_count
+    if all(node.last_mention_turn < turn for node in moment.nodes):
+        return  # Nothing of this answer was understood: it is asked about as a whole, and not left.
+    others = [n for n in moment.nodes if n.last_mention_turn < turn and _fit(rule, n) and is_nameable(n, moment.inputs)]
     if others and len(moment.nodes) > 1:
         found = min(others, key=lambda node: (node.relations, -node.salience))
         yield _of_node(found, 1 / (1 + found.relations))

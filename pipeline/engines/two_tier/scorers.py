@@ -186,7 +186,7 @@ class BalanceParams(Spec):
         default={"depth": 0.2, "other": 0.0}, description="Added where a language model finds it on the surface."
     )
     lead: dict[CategoryOrOther, Amount] = Field(
-        default={"depth": 1.0, "contrast": -0.2, "transition": -0.2, "closing": 0.0, "other": -1.0},
+        default={"depth": 1.6, "contrast": -0.2, "transition": -0.2, "closing": 0.0, "other": -1.0},
         description="Added where something fresh was just said, in proportion to its freshness, and less with every "
         "one of the latest questions that went deeper.",
     )
@@ -330,10 +330,15 @@ class DiversityParams(Spec):
 
     window: int = Field(default=5, ge=1, description="Latest questions that count.")
     per_use: float = Field(default=0.2, ge=0, le=2, description="Taken for each of them by the same strategy.")
+    following: tuple[Category, ...] = Field(
+        default=("depth",),
+        description="Categories of which nothing is taken for following something fresh, or less in proportion to how "
+        "fresh it is: a ladder that goes on is not left for the sake of variety.",
+    )
 
 
 class StrategyDiversity(Scorer[DiversityParams]):
-    """`1 − per_use × uses among the latest questions`."""
+    """`1 − per_use × uses among the latest questions`; for `following` that times `1 − freshness`."""
 
     params = DiversityParams
 
@@ -341,7 +346,8 @@ class StrategyDiversity(Scorer[DiversityParams]):
         """As of the base."""
         uses = moment.strategies_asked[-self.given.window :].count(strategy.id)
         said = f"used for {counted(uses, 'question')} lately" if uses else "it was not used lately"
-        return self._output(NEUTRAL - self.given.per_use * uses, said, uses=uses)
+        left = 1 - _followed(focus, moment) if strategy.type_category in self.given.following else 1.0
+        return self._output(NEUTRAL - self.given.per_use * uses * left, said, uses=uses)
 
 
 class NoveltyParams(Spec):

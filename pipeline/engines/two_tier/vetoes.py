@@ -14,9 +14,10 @@ from pipeline.engines.shared.rules import Judge, ParamsT
 from pipeline.engines.shared.wording import counted
 from pipeline.engines.two_tier.file import TwoTierStrategy
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
+from pipeline.leads import is_finished
 from pipeline.methodology import Spec
 from pipeline.signals.base import SignalValue
-from pipeline.subjects import closest, language_of
+from pipeline.subjects import about, answer_of, closest, language_of
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,32 @@ class RecentRedundancy(Veto[RedundancyParams]):
         return self._passes(cosine=cosine, jaccard=round(shared, 4))
 
 
+class FinishedParams(Spec):
+    """What is not asked any more of something about which everything was said."""
+
+    strategies: tuple[str, ...] = Field(default=("deepen", "contrast"), description="What is vetoed about it.")
+
+
+class Finished(Veto[FinishedParams]):
+    """The respondent says that there is no more to tell of what this answer is about, or that this was the top."""
+
+    params = FinishedParams
+
+    def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
+        """As of the base."""
+        if strategy.id not in self.given.strategies or not is_finished(
+            answer_of(moment.inputs), language_of(moment.inputs)
+        ):
+            return self._passes()
+        asked = moment.inputs.questions[-1:]
+        last = {part for entry in asked for part in about(entry.target, entry.key, entry.label)}
+        nodes = [moment.by_key[key] for key in focus.node_ids if key in moment.by_key]
+        turn = moment.inputs.turn_count
+        if any(node.last_mention_turn == turn or node.key in last for node in nodes):
+            return self._stops("the respondent has no more to say about it")
+        return self._passes()
+
+
 class FatigueParams(Spec):
     """Nothing can be set."""
 
@@ -136,6 +163,6 @@ class Fatigue(Veto[FatigueParams]):
 
 
 VETOES: Mapping[str, type[Veto[Any]]] = {
-    veto.__name__: veto for veto in (KnowledgeCeiling, ElementExhausted, RecentRedundancy, Fatigue)
+    veto.__name__: veto for veto in (KnowledgeCeiling, Finished, ElementExhausted, RecentRedundancy, Fatigue)
 }
 """All vetoes, by the name that the file gives them."""

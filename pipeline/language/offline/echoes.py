@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipeline.question.lexicon import CONTRACTED_SUBJECTS, IRREGULAR_PAST, PAST_FORMS, SUBJECT_PRONOUNS
-from pipeline.question.phrases import HESITATION, addresses, is_finite, is_loaded, second_person, without_asides
-from pipeline.question.text import sentences, words
+from pipeline.question.clauses import NOT_TO_THEIR_FACE, is_whole, plain
+from pipeline.question.lexicon import IRREGULAR_PAST, PAST_FORMS
+from pipeline.question.phrases import HESITATION, addresses, is_loaded, second_person
+from pipeline.question.text import sentences
 
 LATEST = 5
 """Sentences at the end of an answer of which something is said back."""
@@ -22,49 +23,8 @@ LONGEST = 10
 """Words of a sentence that is said back."""
 LONG = 4
 """Words of a sentence beyond which its clauses are looked at as well."""
-_HEDGES = re.compile(
-    r",\s*i (?:think|guess|suppose|mean|reckon|don'?t know|must say)\b(?=\s*(?:,|$)),?"
-    r"|(?:,\s*)?(?<!not )(?<!n't )(?<!n’t )\b"
-    r"(?:you know|sort of|kind of|kinda|or something|(?:to be|if i'?m) honest|honestly|really|just|actually"
-    r"|obviously|somehow|literally)\b,?\s*",
-    re.IGNORECASE,
-)
-"""What is left out of a clause."""
-_OPENERS = re.compile(
-    r"^(?:(?:and|but|so|because|cos|or|then|also|well|oh|yeah|yes|no|um|uh|hm+|anyway|now|plus|though|that's why"
-    r"|i (?:think|suppose|guess|mean|thought|reckon)|you know"
-    r"|i(?:'m| am) afraid(?: that(?= (?:\w+) (?:\w+)))?(?= (?:i|he|she|it|we|they|the|my|that)\b)"
-    r"|suddenly|in the end|at (?:first|least)|haha|ha|only|maybe|perhaps)\b[\s,]*)+",
-    re.IGNORECASE,
-)
-_TAGS = re.compile(
-    r",? (?:mind|though|then|anyway|innit|mate|love|dear|haha|you see|i (?:think|suppose|guess|spose))$", re.IGNORECASE
-)
 _UNCERTAIN = re.compile(r"\b(?:would|could|might|if)\b|\b\w+'d (?:be|have|like|want|rather)\b", re.IGNORECASE)
 """Words of what only may be so: said back, it sounds as if it were."""
-_SUBJECT = re.compile(
-    r"^(?:(?:i|he|she|it|we|they)(?:'(?:m|s|re|ve|d|ll))?|there(?:'s)?|(?:no|any|every|some)(?:body|one|thing)"
-    r"|no one|one|the|my|our|his|her|their|an?|all|both|some|every|each|these|those|this|mr|mrs"
-    r"|that|(?-i:[A-Z][a-z]+)(?!,))\b",
-    re.IGNORECASE,
-)
-"""How a clause begins that says who or what it is about."""
-_NO_START = re.compile(
-    r"^(?:wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
-    r"|kind|how|until|till|since|unless|although|nor"
-    r"|that(?:'s| is| was) (?:how|all|it)\b|there (?:s?he|it|they|i|we)\b|it(?:'s| was) (?:just |only )?that\b"
-    r"|that (?:i|he|she|we|they|it|the|my|you|a|in|on|if|when|was (?:when|what)))\b",
-    re.IGNORECASE,
-)
-_NO_END = re.compile(
-    r"\b(?:an?|the|of|to|in|on|at|for|with|from|by|and|but|or|so|because|that|which|who|when|is|was|were|are|my|your"
-    r"|his|her|our|their|very|like|more|i|he|she|we|they)$",
-    re.IGNORECASE,
-)
-"""What is no end of a sentence."""
-_PAST = re.compile(r"\w{3,}ed")
-_PRESENT = re.compile(r"^(?:s?he|it|(?:no|every|some)(?:body|one)|no one) (?:\w+ly )?\w{2,}s\b", re.IGNORECASE)
-"""Verbs by their form, beside those that are known."""
 _OF_THEMSELVES = re.compile(
     r"\b(?:i'?m|i am|i was) (?:just |only )?(?:the|an?) (?:\w+ )?(?:mug|fool|idiot|liar|coward|failure|fraud|burden"
     r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b"
@@ -72,11 +32,16 @@ _OF_THEMSELVES = re.compile(
     re.IGNORECASE,
 )
 """What people call themselves and would not hear from others; and dialect that can't be turned round."""
-_NOT_TO_THEIR_FACE = re.compile(
-    r"\b(?:people|ones?|folks?|lads|men|women|those|somebody|someone) like (?:me|us)\b|\b(?:saying|thinking|meaning)\b",
+_HAD_OR_WOULD = re.compile(r"\b\w+['’]d (\w+)\b", re.IGNORECASE)
+_BETWEEN = frozenset(
+    "been gone done seen come become run never always already just only not still also once both all".split()
+)
+"""What may stand behind “'d” for “had”, beside the past of verbs."""
+_PLAYED_DOWN = re.compile(
+    r"\b(?:nothing (?:special|much|really)|like any other|no big deal|not (?:a )?(?:big|great) (?:deal|thing))\b",
     re.IGNORECASE,
 )
-"""What turns into something else in the second person: “people like you”, and what was said with somebody's voice."""
+"""Words of what is said to be nothing, which would be taken at its word."""
 _CONDITIONAL = re.compile(
     r"^\W*(?:(?:and|but|so|because|cos|well|then|now),? )*(?:if|unless|imagine|suppose)\b", re.IGNORECASE
 )
@@ -89,16 +54,7 @@ _PURPOSE = re.compile(
 """A clause that only says what something was done for."""
 _LAUGHS = re.compile(r"^\W*(?:(?:ha|he|hah|heh|lol|lmao)+\W*)+$", re.IGNORECASE)
 """A sentence of nothing but laughter, after a joke."""
-_HAD_OR_WOULD = re.compile(r"\b\w+['’]d (\w+)\b", re.IGNORECASE)
-_BETWEEN = frozenset(
-    "been gone done seen come become run never always already just only not still also once both all".split()
-)
-"""What may stand behind “'d” for “had”, beside the past of verbs."""
-_NEEDS_MORE = frozenset("took said had was were did got went made let put gave told came knew has is".split())
-"""Verbs that say nothing with nothing but a subject."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
-_QUOTES = re.compile(r"[\"“”„«»{}<>*]")
-_EDGES = " ,–—-.;:…!"
 
 
 @dataclass(frozen=True)
@@ -135,7 +91,7 @@ def echoes(answer: str) -> tuple[Echo, ...]:
         for at, piece, whole in _pieces(sentence):
             if _PURPOSE.match(piece):
                 continue
-            clause = _plain(piece)
+            clause = plain(piece)
             if _can_be_said(clause):
                 turned = second_person(clause)
                 text = f"{turned[:1].upper()}{turned[1:]}."
@@ -158,7 +114,7 @@ def _placed(answer: str) -> Iterator[tuple[int, str]]:
 def _pieces(sentence: str) -> Iterator[tuple[int, str, bool]]:
     """A sentence, then its clauses where it is long: where each begins, its words, and whether it is all of it."""
     yield 0, sentence, True
-    if len(_plain(sentence).split()) <= LONG:
+    if len(plain(sentence).split()) <= LONG:
         return
     at = 0
     for joint in (*_JOINTS.finditer(sentence), None):
@@ -168,12 +124,6 @@ def _pieces(sentence: str) -> Iterator[tuple[int, str, bool]]:
         at = joint.end() if joint is not None else end
 
 
-def _plain(piece: str) -> str:
-    """What of a clause is said back: without what opens it, hedges and marks."""
-    bare = _OPENERS.sub("", without_asides(_QUOTES.sub("", piece)).strip(_EDGES))
-    return _TAGS.sub("", re.sub(r"\s+", " ", _HEDGES.sub(" ", bare)).strip(_EDGES))
-
-
 def _would(verb: str) -> bool:
     """Whether “'d” before this word is “would”: “I'd turn the phone over” only may be so, “I'd left” is."""
     word = verb.casefold()
@@ -181,18 +131,14 @@ def _would(verb: str) -> bool:
 
 
 def _can_be_said(clause: str) -> bool:
-    low = words(clause)
     return (
-        1 < len(clause.split()) <= LONGEST
-        and not (len(low) == 2 and low[-1] in _NEEDS_MORE)
+        len(clause.split()) <= LONGEST
+        and is_whole(clause)
         and not addresses(clause)
         and not is_loaded(clause)
-        and (any(is_finite(word) or _PAST.fullmatch(word) for word in low) or _PRESENT.match(clause) is not None)
-        and _SUBJECT.match(clause) is not None
-        and not (clause[:1].isupper() and is_finite(low[0]) and low[0] not in SUBJECT_PRONOUNS | CONTRACTED_SUBJECTS)
         and not any(_would(match[1]) for match in _HAD_OR_WOULD.finditer(clause))
         and not any(
             pattern.search(clause)
-            for pattern in (_UNCERTAIN, _OF_THEMSELVES, _NOT_TO_THEIR_FACE, _NO_START, _NO_END, HESITATION)
+            for pattern in (_UNCERTAIN, _OF_THEMSELVES, _PLAYED_DOWN, NOT_TO_THEIR_FACE, HESITATION)
         )
     )

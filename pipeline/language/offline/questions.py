@@ -20,6 +20,7 @@ from pipeline.language.offline.wording import Wording, fitting, stance_of, stand
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
 from pipeline.question.checker import check, compared_with
+from pipeline.question.clauses import said_back
 from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
 from pipeline.question.phrases import Phrase, phrase
 from pipeline.question.pieces import in_words
@@ -32,6 +33,7 @@ from pipeline.question.templates import (
     was_asked,
 )
 from pipeline.question.text import jaccard, sentences, words
+from pipeline.question.topics import fits_topic
 
 ACKNOWLEDGE_ONE_IN = 5
 ACKNOWLEDGE_FROM = 6
@@ -64,6 +66,10 @@ BACK = 0.3
 """What asking what else has stayed from a story gains over the plainest probe at its end."""
 HINTS_IN, HINTED = 2, 0.8
 """Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
+NOT_LIVED = 0.8
+"""What asking what something was like loses where no stories are asked for and the respondent did not live through
+it."""
+WAS_LIKE = re.compile(r"\b(?:what was (?:that|it) like|how was (?:that|it))\b", re.IGNORECASE)
 GAIN, MIDDLING = 1.0, 1.4
 """What a probe gains or loses for each point by which what moderators are expected to think of it differs from that."""
 RANKED_SHARE = 0.5
@@ -237,6 +243,12 @@ def _around(request: QuestionRequest) -> str:
     return next((sentence for sentence in said if wanted in sentence), label)
 
 
+def _lived(request: QuestionRequest) -> bool:
+    """Whether what is asked about is told as something that the respondent did or that happened to them."""
+    lived = phrasing(request.language).lived
+    return not lived or re.search(lived, _around(request)) is not None
+
+
 def _returns(request: QuestionRequest) -> bool:
     """Whether what is asked about is something that the respondent comes back to and nobody has asked about."""
     answers = [set(words(line.text.casefold())) for line in request.lines if line.speaker == "respondent"]
@@ -300,9 +312,11 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
     told_more = len((answer or "").split()) >= MUCH_BESIDE and not told.exhausted
-    if request.complained and told_more:
+    of_idea = bool(request.stimulus) and about is None
+    over = told.exhausted and not (told.felt or told.peak) and request.kind == "follow_up"
+    if request.complained and told_more and not of_idea:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    elif request.complained or (told.exhausted and not (told.felt or told.peak) and request.kind == "follow_up"):
+    elif (request.complained or over) and not of_idea:
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
@@ -324,10 +338,19 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
 
 
 def _openings(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
-    """How an interview begins: with what the respondent was just shown, else as the method does."""
+    """How an interview begins: with what the respondent was just shown, else as the method does.
+
+    In English only as the topic's name fits into it: nobody is asked of the last time they chose “what people eat”.
+    """
     if request.stimulus:
         return speaking.presenting
-    return request.methodology.openings.get(_language(request)) or speaking.openings
+    own = request.methodology.openings.get(_language(request)) or speaking.openings
+    return _fitting_topic(own, request) or _fitting_topic(speaking.openings, request) or own
+
+
+def _fitting_topic(texts: Sequence[str], request: QuestionRequest) -> list[str]:
+    english = _language(request) == "en"
+    return [text for text in texts if not english or fits_topic(text, request.topic)]
 
 
 def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
@@ -415,8 +438,9 @@ def _best(
     gains = {kind: GAIN * (rating - MIDDLING) for kind, rating in advice.ratings.items()}
     if len(request.all_questions) >= LATE:
         gains["then"] = gains.get("then", 0.0) - STORY_TOLD
+    not_lived = NOT_LIVED * (not tells_stories(request.methodology, request.language) and not _lived(request))
     found = [
-        (_weighed(value, gains.get(kind_of(text))), text)
+        (_weighed(value, gains.get(kind_of(text))) - not_lived * (WAS_LIKE.search(text) is not None), text)
         for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)
     ]
     if not found:
@@ -546,8 +570,12 @@ def _worded(
 ) -> list[Wording]:
     """Every wording of the forms that fit."""
     label = request.focus_label or ""
+    back = said_back(label) if _language(request) == "en" else ""
+    forms = [form for form in forms if back or "{said}" not in form.ask] or _plain(speaking.probes)
+    if about is None and _language(request) == "en":
+        forms = [form for form in forms if fits_topic(form.ask, request.topic)] or _plain(speaking.any_topic)
     found = [
-        Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
+        Wording(wording.text.replace("{element}", label).replace("{said}", back), wording.form, wording.naming)
         for wording in worded(_unused(fitting(forms, request, _stance(request)), request), request, speaking, about)
     ]
     thing = request.focus_rendering.thing

@@ -38,6 +38,12 @@ MISFIT = 9.0
 _ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|hadn't)\b", re.IGNORECASE)
 
 
+_IS_DONE = re.compile(
+    r"(?:\b(?:is|are|am|be|being|gets?|has|have)|'(?:s|re|m|ve))(?: not| never| all| already| just)?"
+    r" (?:\w+ed|left|made|given|taken|done|broken|lost|put|paid|told|kept|sent|brought|thrown|cut|shut|known|seen)\b",
+    re.IGNORECASE,
+)
+"""What is done to something, or has been: it is so now."""
 _LOST = re.compile(
     r"\b(?:don't|don’t|didn't|do not|not sure i)(?: quite| really)? (?:understand|follow|get (?:you|that|it))\b"
     r"|\b(?:did|do|was|is|about) what\?|\bwhat do you mean\b",
@@ -109,8 +115,8 @@ def may_say_back(request: QuestionRequest) -> bool:
     """Whether something of the last answer could be said back at all.
 
     Not to somebody who complained, was just answered, did not understand, or has no more to tell; not to somebody who
-    learns the language, whose slips would be said back; not in a concept test, where elements are to be named as they
-    are.
+    learns the language, whose slips would be said back; not where the question is about no concept that they spoke of,
+    such as an element of a concept test, which is named as it is.
     """
     told = _telling(tuple(line.text for line in request.lines if line.speaker == "respondent"), request.language)
     return (
@@ -119,7 +125,7 @@ def may_say_back(request: QuestionRequest) -> bool:
         and bool(request.lines)
         and request.lines[-1].speaker == "respondent"
         and bool(request.focus_label)
-        and not (request.focus_is_jump or request.stimulus or request.complained or request.follows_reply)
+        and not (request.focus_is_jump or request.complained or request.follows_reply)
         and not (request.strategy is not None and request.strategy.generates_closing_question)
         and not (request.strategy is not None and request.strategy.node_binding == "none")
         and not (told.exhausted or told.closed or told.learning or told.retold)
@@ -175,13 +181,16 @@ def _texts(probe: Probe, present: bool, speaking: LanguagePhrasing) -> tuple[str
 
 
 def _is_present(echo: Echo, request: QuestionRequest, speaking: LanguagePhrasing) -> bool:
-    """Whether a clause tells of what is; in a story that is told as if it happened now it does not."""
+    """Whether a clause tells of what is; in a story that is told as if it happened now it does not.
+
+    Where no stories are asked for, what is not told as past is.
+    """
     said, own = sentences(request.lines[-1].text), echo.text.casefold()
     story = tells_stories(request.methodology, request.language)
     before = said[max(0, len(said) - echo.back - 2) : len(said) - echo.back] if story else []
-    around = " ".join((*before, own)).casefold()
+    around = _IS_DONE.sub("", " ".join((*before, own)).casefold())
     was = _ANY_PAST.search(around) is not None or re.search(speaking.past, around) is not None
-    return not was and re.search(speaking.present, own) is not None
+    return not was and (not story or re.search(speaking.present, own) is not None)
 
 
 def _worn(probe: Probe, questions: Sequence[str], speaking: LanguagePhrasing) -> float:

@@ -47,6 +47,8 @@ IDIOM = re.compile(
     re.IGNORECASE,
 )
 """Turns of phrase that people who learn the language do not know."""
+WALK = re.compile(r"\b(?:step by step|(?:take|walk|talk) me through)\b", re.IGNORECASE)
+"""Asks for everything in its order."""
 INSIGHT = re.compile(
     r"\b(?:differently since|(?:have you|did you) taken? from|happened again|advise|in hindsight|looking back)\b",
     re.IGNORECASE,
@@ -92,6 +94,8 @@ WHY_DEED = 0.5
 """What asking what something is good for loses where the answer ends with something that happened."""
 WHY_NOT = 1.0
 """What asking what something is good for loses where it says back that it is not so."""
+RECOUNTS = 1.2
+"""What asking for everything in its order loses where somebody has begun to say what it was to them."""
 TOO_SOON = 0.8
 """What asking what is left of a story loses in the middle of it."""
 QUOTES = 1.0
@@ -246,6 +250,8 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
     elif named:
         value += NAMED * (told.several or told.unclear) * (not quoted)
     value -= NOT_YET * (told.planned and (story or PAST.search(text) is not None) and not named)
+    if WALK.search(text) is not None:
+        value -= RECOUNTS * (told.felt or told.peak or told.reflecting or told.over or told.lasting)
     value -= BACK_IN_TIME * (told.happening and "before that" in text)
     value -= NO_MOMENT * (not told.happening and "at that moment" in text)
     value -= WHY_DEED * (told.happening and WHY.search(text) is not None)

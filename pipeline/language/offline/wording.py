@@ -9,6 +9,7 @@ from typing import Literal
 
 from pipeline.language.offline.echoes import echoes
 from pipeline.language.offline.phrasings import LanguagePhrasing
+from pipeline.language.offline.telling import tells_stories
 from pipeline.methodology import STANCES, Form, Stance
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import bridge_for
@@ -54,6 +55,9 @@ def fitting(forms: Iterable[Form], request: QuestionRequest, stance: Stance) -> 
     """
     listed = list(forms)
     now = "earlier" if request.focus_is_jump else "now"
+    if any(form.stories is not None for form in listed):
+        stories = tells_stories(request.methodology, request.language)
+        listed = [form for form in listed if form.stories in (None, stories)] or listed
     at_all = [
         form
         for form in listed
@@ -118,7 +122,7 @@ def _of_form(
 
 def _only_quoted(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase) -> bool:
     """Whether a sentence about these words would have to quote a piece of a sentence, where that is not wanted."""
-    if about.kind != "quote" or speaking.quotes or request.stimulus:
+    if about.kind != "quote" or speaking.quotes:
         return False
     own = words(about.label)
     return (len(own) > SHORT_QUOTE or any(is_finite(word) for word in own)) and not _told_earlier(request, about)

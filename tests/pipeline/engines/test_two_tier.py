@@ -232,7 +232,7 @@ def test_focus_with_the_words_of_a_recent_question_is_vetoed_whatever_it_means()
 )
 def test_dont_know_vetoes_going_deeper_unless_the_respondent_goes_on(answer: str, vetoed: bool) -> None:
     asked = FocusEntry(turn=1, strategy="deepen", key="milk", target=Target.node("milk", "milk"))
-    told = inputs([node("milk", 1)], questions=(asked,), turn_count=2, answers={2: answer})
+    told = inputs([node("milk", 2)], questions=(asked,), turn_count=2, answers={2: answer})
     found = {one.strategy: one.final_score is None for one in TwoTier().decide(told).candidates}
     assert found["deepen"] is vetoed
     assert found["contrast"] is vetoed
@@ -396,8 +396,10 @@ def test_engagement_goes_by_momentum_and_reasoning(
 
 
 def test_bridge_goes_to_the_concept_with_the_fewest_relations_that_was_not_just_mentioned() -> None:
-    nodes = [node("milk", 1), node("foam", 1), node("cup", 2), node("price", 3)]
-    told = decide(nodes=nodes, strategies=["deepen"] * 2, edges=[edge("milk", "foam"), edge("milk", "cup")])
+    nodes = [node("milk", 1), node("foam", 1), node("cup", 2), node("price", 5)]
+    early = decide(nodes=nodes, strategies=["deepen"] * 3, edges=[edge("milk", "foam"), edge("milk", "cup")])
+    assert "bridge" not in {one.strategy for one in early.candidates}
+    told = decide(nodes=nodes, strategies=["deepen"] * 4, edges=[edge("milk", "foam"), edge("milk", "cup")])
     assert candidate(told, "bridge").target == Target.node("foam", "foam")
 
 
@@ -472,11 +474,12 @@ def test_bridge_leads_to_what_nobody_linked_where_nothing_new_was_said() -> None
     known = [node("milk", 5, mentions=3), node("foam", 4, mentions=2), node("cup", 1)]
     linked = [edge("milk", "foam"), edge("foam", "milk")]
     asked = ["deepen", "broaden", "deepen", "deepen", "deepen"]
-    decision = decide(nodes=[*known, node("tea", 6, mentions=3)], strategies=asked, edges=linked)
+    tea = node("tea", 6, mentions=3)
+    decision = decide(nodes=[*known, tea], strategies=asked, edges=linked)
     assert (decision.strategy, decision.target) == ("bridge", Target.node("cup", "cup"))
     assert "it stands apart" in decision.reason
     apart, joined = (
-        raws(candidate(decide(nodes=known, strategies=asked, edges=edges), "bridge"))[2]
+        raws(candidate(decide(nodes=[*known, tea], strategies=asked, edges=edges), "bridge"))[2]
         for edges in (linked, [*linked, edge("milk", "cup"), edge("foam", "milk")])
     )
     assert apart == pytest.approx(joined + 0.4)
@@ -703,3 +706,94 @@ def test_file_that_comes_along_says_the_numbers_that_hold_without_it(rule: dict[
     assert form.model_validate(rule["params"]) == form()
     numbers = {name for name, field in form.model_fields.items() if not isinstance(field.default, bool | tuple)}
     assert set(rule["params"]) == numbers
+
+
+def test_weightiest_concepts_of_an_answer_are_candidates_and_others_are_not() -> None:
+    nodes = [node("box", 2, salience=2), node("dad", 2, salience=2), node("tin", 2, salience=1), node("old", 1)]
+    told = decide(nodes=nodes, strategies=["broaden"], answers={2: "The box, my dad, a tin."})
+    assert {one.node_key for one in told.candidates if one.strategy == "deepen"} == {"box", "dad"}
+    assert len([one for one in told.candidates if one.strategy == "contrast"]) == 1
+
+
+def test_small_words_are_not_what_is_followed() -> None:
+    nodes = [node("n1", 2, label="not", salience=3), node("n2", 2, label="the proudest sentence", salience=2)]
+    told = decide(nodes=nodes, strategies=["broaden"], answers={2: "Because I'm not. The proudest sentence."})
+    assert {one.node_key for one in told.candidates if one.strategy == "deepen"} == {"n2"}
+    alone = decide(nodes=nodes[:1], strategies=["broaden"], answers={2: "Because I'm not."})
+    assert {one.node_key for one in alone.candidates if one.strategy == "deepen"} == {"n1"}
+
+
+def test_contrast_is_only_of_what_was_just_said() -> None:
+    told = decide(nodes=[node("milk", 1)], strategies=["broaden"], answers={2: "I see."})
+    found = {one.strategy for one in told.candidates}
+    assert "deepen" in found
+    assert "contrast" not in found
+
+
+@pytest.mark.parametrize(
+    ("label", "there"),
+    [("the price of milk", True), ("milk", True), ("not the one who brings the papers", False), ("king of the", False)],
+)
+def test_nobody_is_led_back_to_a_piece_of_a_sentence(label: str, there: bool) -> None:
+    nodes = [node("old", 1, label=label), node("new", 6, label="cup")]
+    told = decide(nodes=nodes, strategies=["broaden"] * 5, answers={1: f"It was {label}.", 6: "A cup."})
+    assert ("bridge" in {one.strategy for one in told.candidates}) is there
+
+
+def test_who_has_reached_the_top_is_asked_for_something_else() -> None:
+    nodes = [node("peace", 2, label="at peace with myself", salience=3), node("early", 1, label="milk")]
+    said = "Then I'm at peace with myself, and I don't know what would be above that. That's the top shelf for me."
+    told = decide(nodes=nodes, strategies=["deepen"], answers={2: said})
+    deeper = candidate(told, "deepen")
+    assert deeper.final_score is None
+    assert "no more to say" in deeper.terms[0].reason
+    assert told.strategy not in ("deepen", "contrast")
+    more = decide(nodes=nodes, strategies=["deepen"], answers={2: "Then I'm at peace with myself, and I like that."})
+    assert candidate(more, "deepen").final_score is not None
+
+
+def test_what_was_asked_about_is_finished_although_it_was_not_named_again() -> None:
+    asked = FocusEntry(turn=1, strategy="deepen", key="milk", target=Target.node("milk", "milk"))
+    told = inputs([node("milk", 1)], questions=(asked,), turn_count=2, answers={2: "That's all, really."})
+    assert candidate(TwoTier().decide(told), "deepen").final_score is None
+
+
+def test_following_something_fresh_is_not_left_for_variety() -> None:
+    fresh, stale = node("dad", 4, salience=2), node("dad", 4, salience=2, mentions=2)
+    values = [
+        next(term.value for term in candidate(told, "deepen").terms if term.name == "strategy_diversity")
+        for told in (
+            decide(nodes=[one], strategies=["deepen"] * 3, answers={4: "My dad was like that."})
+            for one in (fresh, stale)
+        )
+    ]
+    assert values == [1.0, 0.4]
+
+
+def test_no_question_of_the_file_puts_pieces_of_answers_in_it() -> None:
+    for strategy in SHIPPED["strategies"]:
+        for form in strategy["templates"]["en"]:
+            assert strategy["id"] == "cover_element" or "{element}" not in form["ask"], form["ask"]
+            assert "“" not in form["ask"]
+
+
+def test_story_is_gone_back_to_as_a_story() -> None:
+    forms = next(s for s in SHIPPED["strategies"] if s["id"] == "broaden")["templates"]["en"]
+    assert all("{topic}" not in form["ask"] for form in forms if form["stories"] is not False)
+    assert {form["stories"] for form in forms} == {True, False, None}
+
+
+def test_first_thing_that_is_said_is_followed_however_little_it_weighs() -> None:
+    said = {1: "Mornings with my daughter, really. Breakfast is whatever works in that time."}
+    first = decide(nodes=[node("time", 1, salience=1)], answers=said)
+    assert (first.strategy, first.node_key) == ("deepen", "time")
+    debris = decide(nodes=[node("time", 1, salience=0)], answers=said)
+    assert debris.strategy == "broaden"
+
+
+def test_nobody_is_led_back_from_an_answer_of_which_nothing_was_understood() -> None:
+    asked, nodes = ["deepen", "broaden"] * 3, [node("milk", 1), node("foam", 2)]
+    lost = decide(nodes=nodes, strategies=asked, answers={7: "Warm, like when you come into a kitchen."})
+    assert "bridge" not in {one.strategy for one in lost.candidates}
+    heard = decide(nodes=[*nodes, node("warm", 7)], strategies=asked, answers={7: "Warm, like a kitchen."})
+    assert "bridge" in {one.strategy for one in heard.candidates}

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.concept import Concept, Element
 from pipeline.focus import Target
-from pipeline.question.answering import answer_to, said_of
+from pipeline.question.answering import answer_to, answered_by, said_of
 from tests.support.interview import conduct_policy
 
 STIMULUS = """A lamp that folds.
@@ -37,10 +37,52 @@ def answered(target: Target | None, said: str, turn: int = 3) -> str:
 
 
 def test_question_about_an_element_is_answered_by_what_the_description_says_of_it() -> None:
-    answer = answered(lead("asks", "the delivery van", "van"), "And does the van come on Sundays?")
+    answer = answered(lead("asks", "does the van come on Sundays?", "van"), "And does the van come on Sundays?")
     says = "The description says: “It is delivered by van on any day, also on Sundays.”"
     assert answer == f"{says} More than that I don't know myself."
-    assert "takes the lamp back" in answered(lead("asks", "the delivery van", "van"), "Who takes the van back?")
+    assert "takes the lamp back" in answered(
+        lead("asks", "Does the van take it back?", "van"), "Does the van take it back?"
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is the van electric?",
+        "Who drives the van?",
+        "How big is the van?",
+        "Do they wash the lamp?",
+        "How much does the van cost?",
+        "The van?",
+        "",
+        "?",
+    ],
+)
+def test_sentence_that_only_names_what_was_asked_about_is_no_answer(question: str) -> None:
+    element = "van" if "van" in question else None
+    assert answered_by(CONCEPT, element, question) == ""
+
+
+@pytest.mark.parametrize(
+    ("element", "question", "sentence"),
+    [
+        ("fee", "How much is the monthly fee?", "You pay 6 euros a month."),
+        ("fee", "And what does it cost, this monthly fee?", "You pay 6 euros a month."),
+        (None, "Is it delivered on Sundays, too?", "It is delivered by van on any day, also on Sundays."),
+        (None, "Can it be delivered by post?", ""),
+    ],
+)
+def test_sentence_that_has_what_was_asked_answers(element: str | None, question: str, sentence: str) -> None:
+    assert answered_by(CONCEPT, element, question) == sentence
+
+
+def test_question_in_the_middle_of_a_message_is_said_again_with_the_element_too() -> None:
+    said = "Is the van electric? I have children, and it is loud enough here."
+    assert answered(lead("asks", "Is the van electric?", "van"), said).startswith("You asked: “Is the van electric?” ")
+    long = "Is the van electric, and is it so " + "very " * 20 + "loud?"
+    assert answered(lead("asks", long, "van"), f"{long} I have children.") in TEXTS.idea_silent
+    told = "I'd want to know who made it"
+    assert answered(lead("asks", told), f"{told}. I have never seen one.") in TEXTS.idea_silent
 
 
 def test_what_was_not_noticed_is_said_again() -> None:

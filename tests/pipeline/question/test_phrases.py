@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.question.inflection import base_of_third_person, flip, is_plural
-from pipeline.question.phrases import MAX_LABEL_WORDS, phrase, trim
+from pipeline.question.phrases import MAX_LABEL_WORDS, clause_around, phrase, trim
 
 CASES = [
     # label, node type, kind, spoken
@@ -140,3 +140,9 @@ def test_plurals() -> None:
     assert [is_plural(word) for word in ("tyres", "people", "glass", "stress", "news", "bus", "trains")] == [
         True, True, False, False, False, False, True,
     ]  # fmt: skip
+
+
+def test_that_which_something_is_said_of_is_not_left_out() -> None:
+    assert clause_around("love", "She never said anything. That was love, I think, in her way.").startswith("That was")
+    said = "He knows it well enough by now, and so does she, that I left early."
+    assert clause_around("left early", said) == "I left early"

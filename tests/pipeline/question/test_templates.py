@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from pipeline.question.phrases import phrase
+from pipeline.ports import Rendering
+from pipeline.question.phrases import Phrase, phrase
 from pipeline.question.templates import (
     capitalised,
     fill,
@@ -56,3 +57,12 @@ def test_chance_is_the_same_in_every_process() -> None:
 
 def test_placeholders_are_found() -> None:
     assert placeholders("{mention} Why {does} {focus}?") == {"mention", "does", "focus"}
+
+
+def test_deed_of_one_word_is_not_asked_about_by_itself() -> None:
+    def of(gerund: str) -> Phrase:
+        return Phrase(kind="quote", label="x", text="“x”", rendering=Rendering(gerund=gerund))
+
+    assert suits("What was it like, {gerund}?", of("saying something about her"))
+    assert not suits("What was it like, {gerund}?", of("laughing"))
+    assert not suits("What was it like, {gerund}?", of(""))

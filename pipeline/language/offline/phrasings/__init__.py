@@ -96,6 +96,7 @@ class LanguagePhrasing(BaseModel):
     moved: str = "(?!)"
     story_probes: tuple[str, ...] = ()
     after_echo: Mapping[str, AfterEcho] = {}
+    lived: str = ""
     past: str = ""
     present: str = "(?!)"
     over: str = "(?!)"

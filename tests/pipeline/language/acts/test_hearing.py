@@ -376,12 +376,45 @@ def test_an_end_in_a_story_that_has_its_word_is_heard(trained: ActHearing) -> No
     assert "wants_stop" in {act.act for act in trained.read_sync(text, "What is that like for you?", "en")}
 
 
+def test_somebody_who_looks_at_it_is_no_question_about_who_reads_along(trained: ActHearing) -> None:
+    said = (
+        "It leaves me where I was, curious about the man and not about the plan. If I could pay for the visit alone, "
+        "twenty euros, somebody honest who looks at it, I'd call him tomorrow."
+    )
+    question = "And where does that leave you with the repair plan?"
+    assert heeded(said, trained.read_sync(said, question, "en")) == ()
+    asks = f"{said} And who reads this, by the way?"
+    assert "asks_interviewer" in {one.act for one in heeded(asks, trained.read_sync(asks, question, "en"))}
+
+
+def test_next_please_is_called_out_in_a_story_and_passes_a_question_over_by_itself(trained: ActHearing) -> None:
+    said = (
+        "At nine I was in, and the young man behind the desk looks at my photo for about a second and says, that one's "
+        "no good, the background isn't light enough. Next please. Just like that."
+    )
+    assert heeded(said, trained.read_sync(said, "Say a little more about that.", "en")) == ()
+    alone = heeded("Next please.", trained.read_sync("Next please.", "Say a little more about that.", "en"))
+    assert [one.act for one in alone] == ["declines"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I don't know this question. What difference? The glass or the plastic?",
+        "I don't know what you want to know now.",
+    ],
+)
+def test_who_does_not_know_the_question_asks_what_is_meant(trained: ActHearing, said: str) -> None:
+    found = heeded(said, trained.read_sync(said, "What difference would that make to you?", "en"))
+    assert {one.act for one in found} == {"asks_back"}
+
+
 @pytest.mark.parametrize(
     ("text", "question", "about"),
     [
         (
-            "Being called Farmer? Doesn't bother me. I've been called worse by better roofers. They'll find out. "
-            "Ball cap doesn't cover your ears.",
+            "Being called Farmer? Doesn't bother me. I've been called worse by better roofers. They'll find out. Ball "
+            "cap doesn't cover your ears.",
             "What was that like for you?",
             "faint",
         ),

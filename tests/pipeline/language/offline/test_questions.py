@@ -540,6 +540,14 @@ def test_somebody_who_appears_at_the_end_of_an_answer_is_asked_about() -> None:
         ("We stood at the counter. She asked me something.", "What did she ask?"),
         ("It does them good. And I've got a reason for thinking of that, from home.", "What is the reason?"),
         ("It was two weeks later. Something happened at work, and it got decided.", "What happened?"),
+        (
+            "We sat on the steps till she came. There's a bit of it I'm not so proud of, mind.",
+            "Tell me about that, if you like.",
+        ),
+        (
+            "She wrote them all by hand. There was one card, the last, which wasn't a recipe.",
+            "Tell me about that card.",
+        ),
     ],
 )
 def test_what_is_held_back_at_the_end_is_asked_for(told: str, asked: str) -> None:
@@ -748,3 +756,44 @@ def test_question_is_not_rephrased_as_what_came_next() -> None:
     asked = request("critical_incident", strategy, kind="rephrase", label="he behaved", original=original)
     texts = list(wordings(asked, plain=True))
     assert texts and not any(asks_story(text) for text in texts)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("topic", ["what people eat between meals", "a day at an office counter", "buying a bed"])
+@pytest.mark.parametrize("name", NAMES)
+def test_opening_fits_the_topics_name(name: str, topic: str, seed: int) -> None:
+    text = compose(request(name, METHODS[name].strategies[0], kind="opening", topic=topic, seed=seed, lines=()))
+    assert topic in text
+    assert "experience with a day" not in text
+    assert "chose what" not in text and "choose what" not in text
+    assert "chose buying" not in text and "choose buying" not in text
+
+
+def test_what_nobody_lived_through_is_not_asked_for_as_an_experience() -> None:
+    lived = "I looked after the box on Saturdays and I pulled the levers."
+    other = "My dad was a signalman, and nobody was allowed on the stairs."
+    found = [
+        list(wordings(told((said,), focus_label=said[:-1], focus_quote=said[:-1], focus_time="past")))
+        for said in (lived, other)
+    ]
+    places = [next((at for at, text in enumerate(one) if "What was that like" in text), 99) for one in found]
+    assert places[0] < places[1]
+
+
+def test_form_for_stories_is_asked_only_where_stories_are_asked_for() -> None:
+    forms = (Form(ask="What else stayed with you?", stories=True), Form(ask="What else counts?", stories=False))
+    asked = {
+        name: compose(request(name, METHODS[name].strategies[0], forms=forms, focus_label=None))
+        for name in ("critical_incident", "means_end_chain")
+    }
+    assert asked["critical_incident"].endswith("What else stayed with you?")
+    assert asked["means_end_chain"].endswith("What else counts?")
+
+
+def test_clause_is_said_back_where_a_form_asks_for_it_and_left_out_where_it_cannot() -> None:
+    forms = (Form(ask="{said} What hangs on that, for you?"),)
+    strategy = METHODS["means_end_chain"].strategies[0].model_copy(update={"node_binding": "none"})
+    whole = request("means_end_chain", strategy, forms=forms, focus_label="If they come late, I don't pay")
+    assert "If they come late, you don't pay. What hangs on that, for you?" in list(wordings(whole))
+    piece = request("means_end_chain", strategy, forms=forms, focus_label="Not in the small print")
+    assert not any("small print" in text or "{said}" in text for text in wordings(piece))

@@ -167,3 +167,11 @@ def test_part_is_somebody_or_something_that_a_question_can_name(
 )
 def test_feeling_is_one_that_somebody_had(parser: SpacyParser, answer: str, quote: str, feeling: str) -> None:
     assert ways(parser, answer, quote).feeling == feeling
+
+
+def test_verb_that_is_left_out_is_no_deed(parser: SpacyParser) -> None:
+    told = ways(parser, "That was what she meant. She said, we nearly didn't, Rose.", "she said we nearly didn't Rose")
+    assert "n't" not in f"{told.gerund} {told.act} {told.deed}"
+    for answer in ("We nearly didn't, Rose.", "I wanted to and I couldn't."):
+        told = ways(parser, answer, answer.rstrip("."))
+        assert "n't" not in f"{told.gerund} {told.act} {told.deed}"

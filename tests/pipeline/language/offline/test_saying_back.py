@@ -96,6 +96,15 @@ def test_nothing_of_another_sentence_is_said_back(back: SayingBack) -> None:
     assert back.found(request(focus_label="the price", focus_quote="the price")) == ()
 
 
+def test_what_was_told_in_a_concept_test_is_said_back(back: SayingBack) -> None:
+    [said] = back.found(request(stimulus="A van that repairs things."))
+    assert said.text.startswith("He didn't dare ask you. ")
+
+
+ELEMENT = METHODS["means_end_chain"].strategies[0].model_copy(update={"node_binding": "none"})
+"""Of a question about an element, which is about no concept of the respondent's."""
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -103,7 +112,7 @@ def test_nothing_of_another_sentence_is_said_back(back: SayingBack) -> None:
         {"kind": "closing"},
         {"kind": "rephrase"},
         {"focus_is_jump": True},
-        {"stimulus": "A van that repairs things."},
+        {"stimulus": "A van that repairs things.", "strategy": ELEMENT},
         {"complained": True},
         {"follows_reply": True},
         {"focus_label": None},
@@ -197,3 +206,27 @@ def test_same_answer_is_not_read_when_nothing_can_be_said_back(
     monkeypatch.setattr(NoNetwork, "read", read)
     assert back.found(request("Yes.", focus_label="yes", focus_quote="Yes")) == ()
     assert echoes("Yes.") == ()
+
+
+@pytest.mark.parametrize(
+    ("clause", "probe"),
+    [
+        ("She is looked after", "What is that like for you?"),
+        ("The day has started properly", "What is that like for you?"),
+        ("My tea gets left every time", "What is that like for you?"),
+        ("She looked after me", "What was that like for you?"),
+    ],
+)
+def test_what_is_done_now_is_no_past(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch, clause: str, probe: str
+) -> None:
+    monkeypatch.setitem(RATINGS, echoes(f"{clause}.")[0].text, 2.8)
+    LIKELY["like"] = 2.0
+    asked = request(
+        f"{clause}.",
+        methodology=METHODS["means_end_chain"],
+        strategy=METHODS["means_end_chain"].strategies[0],
+        focus_label=clause,
+        focus_quote=clause,
+    )
+    assert [said.text.split(". ")[1] for said in back.found(asked)] == [probe]

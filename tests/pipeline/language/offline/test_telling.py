@@ -147,3 +147,15 @@ def test_a_moment_and_a_reason_are_asked_for_where_they_fit() -> None:
     happening, lasting = Telling(happening=True), Telling(lasting=True)
     assert fit(moment, named=False, told=lasting) < fit(moment, named=False, told=happening)
     assert fit(why, named=False, told=happening) < fit(why, named=False, told=lasting)
+
+
+def test_everything_in_its_order_is_not_asked_for_after_a_reflection() -> None:
+    walk = "Take me through it, step by step."
+    begun = told("We drove up to the lake in a van. Then it coughed and stopped on the bridge.")
+    thought = told("They sold the field. It was as if I had my brother back.")
+    assert fit(walk, named=False, told=begun) > fit(walk, named=False, told=thought)
+    assert fit(walk, named=False, told=thought) < 0
+
+
+def test_what_somebody_said_for_the_first_time_weighs_most() -> None:
+    assert told("He asked about the hair. It was the first time I said something about her.").peak
