@@ -165,6 +165,14 @@ def test_question_about_the_interview_is_none_about_the_idea() -> None:
     assert asks_of_idea("Is it like a shop?", "en")
     assert not asks_of_idea("How long does this interview take?", "en")
     assert not asks_of_idea("What was the question?", "en")
+    assert not asks_of_idea("I know that I'm talking to a computer, but why are you telling me now?", "en")
+
+
+def test_question_that_is_announced_is_one_and_one_that_answers_itself_is_none() -> None:
+    asked = "There I have a question of my own: up to ten years old, does that count on the day I join?"
+    assert asks_of_idea(asked, "en")
+    assert not asks_of_idea("Because what they don't say is always what costs you, isn't it?", "en")
+    assert not asks_of_idea("It costs them a hundred and fifty to say no. So what are they going to say?", "en")
 
 
 def test_huge_answer_is_read_in_reasonable_steps() -> None:

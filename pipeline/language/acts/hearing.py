@@ -55,7 +55,12 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),
         ("left", r"\b(how many|how much) (more|longer)\b|\b(questions|is) left\b|\bnearly (done|finished|there)\b"),
         ("length", r"\bhow long\b"),
-        ("machine", r"\b(robot|machine|human|real person|ai|bot|computer|program)\b"),
+        (
+            "machine",
+            r"\b(?:robot|real person|ai|bot)\b|\b(?:machine|human|computer|program) or\b"
+            r"|\b(?:are you|is (?:this|it)|am i|you(?:'?re| are)|(?:talk|speak|chat)ing (?:to|with))"
+            r" (?:\w+ ){0,4}(?:machine|human|computer|program|person)\b",
+        ),
         ("why_ask", r"\bwhy (do|are|would|did) you (ask|want|need)\b|\bwhy('s| is) that (any|your)\b"),
         (
             "purpose",

@@ -124,8 +124,10 @@ def _only_quoted(request: QuestionRequest, speaking: LanguagePhrasing, about: Ph
     """Whether a sentence about these words would have to quote a piece of a sentence, where that is not wanted."""
     if about.kind != "quote" or speaking.quotes:
         return False
+    if request.focus_is_jump:
+        return not _told_earlier(request, about)
     own = words(about.label)
-    return (len(own) > SHORT_QUOTE or any(is_finite(word) for word in own)) and not _told_earlier(request, about)
+    return len(own) > SHORT_QUOTE or any(is_finite(word) for word in own)
 
 
 def _told_earlier(request: QuestionRequest, about: Phrase) -> str:

@@ -430,3 +430,17 @@ def test_danger_of_which_little_is_heard_in_a_story_is_faint(
     trained: ActHearing, text: str, question: str, about: str
 ) -> None:
     assert {act.about for act in trained.read_sync(text, question, "en") if act.act == "risk"} == {about}
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("are you a robot", "machine"),
+        ("am i talking to a human", "machine"),
+        ("machine or person?", "machine"),
+        ("do they take it in the machine with the bottles", ""),
+        ("does a person come to the door", ""),
+    ],
+)
+def test_a_machine_that_is_spoken_of_is_not_the_interviewer(question: str, about: str) -> None:
+    assert hearing.about_of(question) == about

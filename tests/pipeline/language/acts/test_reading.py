@@ -162,6 +162,7 @@ def test_what_is_said_to_the_interviewer_is_heard_with_its_subject(text: str, ac
         "We don't talk about that night much.",
         "She was blue, and I lost track of how long it was.",
         "I hadn't said it even to myself.",
+        "I never told you that when we came home she asked me why.",
         "Now I'm just tired.",
     ],
 )
