@@ -45,10 +45,11 @@ class Point:
 
 
 def lag_p99(before: str, after: str) -> float:
-    """Upper edge of the histogram's bucket in which the 99th percentile of what was added lies, ms."""
-    counts = {edge: float(count) for edge, count in LAG.findall(after)}
-    for edge, count in LAG.findall(before):
-        counts[edge] = counts.get(edge, 0.0) - float(count)
+    """Upper edge of the bucket in which the 99th percentile of what was added lies, over all workers, ms."""
+    counts: dict[str, float] = {}
+    for scrape, sign in ((before, -1.0), (after, 1.0)):
+        for edge, count in LAG.findall(scrape):
+            counts[edge] = counts.get(edge, 0.0) + sign * float(count)
     total = counts.get("+Inf", 0.0)
     edges = sorted((float(edge), count) for edge, count in counts.items() if edge != "+Inf")
     return next((edge for edge, count in edges if total and count >= 0.99 * total), float("inf"))
