@@ -312,11 +312,11 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
     told_more = len((answer or "").split()) >= MUCH_BESIDE and not told.exhausted
-    of_idea = bool(request.stimulus) and about is None
+    stands = (bool(request.stimulus) and about is None) or _closes(request)
     over = told.exhausted and not (told.felt or told.peak) and request.kind == "follow_up"
-    if request.complained and told_more and not of_idea:
+    if request.complained and told_more and not stands:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    elif (request.complained or over) and not of_idea:
+    elif (request.complained or over) and not stands:
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]

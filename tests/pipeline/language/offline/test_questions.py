@@ -310,6 +310,21 @@ def test_last_question_does_not_come_without_thanks_after_much_was_told() -> Non
     assert not compose(request("critical_incident", strategy, answer="No, nothing.")).startswith(thanks)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "You've asked me that, twice now. That's me done on bottles.",
+        "I've told you that. She asked are you sure, and I said that we had been told to stay, and I used the rule, "
+        "and she took her hat off again, slowly, and put it on the dashboard in front of me.",
+    ],
+)
+def test_last_question_is_asked_after_a_complaint_as_well(answer: str) -> None:
+    for name in ("critical_incident", "means_end_chain"):
+        strategy = next(one for one in METHODS[name].strategies if one.generates_closing_question)
+        text = compose(request(name, strategy, kind="closing", answer=answer, complained=True, follows_reply=True))
+        assert any(was_asked(form.ask, text) for form in strategy.templates["en"]), text
+
+
 def test_no_focus_yet_asks_about_the_topic() -> None:
     for name, strategy in STRATEGIES:
         asked = request(name, strategy, label=None)
