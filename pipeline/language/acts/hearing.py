@@ -154,7 +154,7 @@ HARM = re.compile(
     re.IGNORECASE,
 )
 """… without one of these words in the message: of 93 such dangers that were there it passes over thirteen of a hundred,
-of eleven in three thousand answers of conversations, where there was none, nine."""
+of eleven in three thousand answers of conversations, where there was none, nine. The words were chosen on these."""
 DOUBTS_HARM = 0.9
 """Probability that a clause only tells from which a rule that hears danger in it is no longer sure, if …"""
 UNSHARED = 0.005
@@ -259,8 +259,8 @@ class ActHearing:
         Args:
             clause: one of the message's.
             heard: what the rules hear in it.
-            text: the message.
             chances: what the reader makes of it; None where it read no word of it.
+            text: the message.
             story: whether the message tells a story.
             denied: what the reader alone is not believed, for the message says otherwise.
         """
@@ -288,8 +288,12 @@ class ActHearing:
                 return heard.model_copy(update={"sure": agrees and (heard.sure or chance >= CONFIRMS)})
             doubted = heard.act == "risk" and chances[TELLS] >= DOUBTS_HARM and chance < UNSHARED
             return heard.model_copy(update={"sure": (heard.sure and not doubted) or agrees})
-        if clause.filler:
-            return None
+        return None if clause.filler else self._read(clause, chances, text=text, story=story, denied=denied)
+
+    def _read(
+        self, clause: Clause, chances: Floats, *, text: str, story: bool, denied: AbstractSet[Act]
+    ) -> HeardAct | None:
+        """What a clause is in which no rule hears anything, by the reader alone; arguments as for `_judged`."""
         short = len(clause.text.split()) <= FEW_WORDS
         for number in np.argsort(-chances, kind="stable"):
             act, chance = ACTS[int(number)], float(chances[number])
