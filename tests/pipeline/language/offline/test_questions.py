@@ -12,8 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.language.offline import questions
+from pipeline.language.offline.advice import Advice
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
-from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know, wordings
+from pipeline.language.offline.probe_worth import kind_of
+from pipeline.language.offline.questions import (
+    LATE,
+    STORY_TOLD,
+    OfflineQuestionWriter,
+    compose,
+    is_dont_know,
+    wordings,
+)
 from pipeline.language.offline.telling import asks_story
 from pipeline.language.offline.wording import SHORT_QUOTE
 from pipeline.methodology import Form, Methodology, Strategy
@@ -812,3 +821,26 @@ def test_clause_is_said_back_where_a_form_asks_for_it_and_left_out_where_it_cann
     assert "If they come late, you don't pay. What hangs on that, for you?" in list(wordings(whole))
     piece = request("means_end_chain", strategy, forms=forms, focus_label="Not in the small print")
     assert not any("small print" in text or "{said}" in text for text in wordings(piece))
+
+
+def worth_of(kind: str, asked: QuestionRequest, **ratings: float) -> float:
+    """What the best wording of a kind of probe is worth, where moderators are expected to rate the kinds like this."""
+    speaking, about = phrasing("en"), questions._phrase_of(asked)
+    found = questions._best(asked, speaking, about, questions._telling(asked), Advice(ratings=ratings))
+    return max(value for value, text in found if kind_of(text) == kind)
+
+
+def test_how_it_went_on_is_asked_less_late_in_an_interview() -> None:
+    own = METHODS["critical_incident"].strategies
+    strategy = next(one for one in own if any(asks_story(form.ask) for form in one.templates["en"]))
+    answer = "He put the harness in his hands and went over every buckle. Then he went in."
+    early = request("critical_incident", strategy, label="went in", answer=answer, focus_is_last_said=True)
+    late = early.model_copy(update={"all_questions": tuple(f"Who was number {number}?" for number in range(LATE))})
+    assert worth_of("then", late, then=2.0) == pytest.approx(worth_of("then", early, then=2.0) - STORY_TOLD)
+    assert worth_of("more", late, more=2.0) == pytest.approx(worth_of("more", early, more=2.0))
+
+
+def test_what_moderators_are_expected_to_think_outweighs_the_ranker() -> None:
+    favourite, other = 2.5, 1.5
+    assert questions._weighed(favourite, None) == favourite
+    assert questions._weighed(favourite, -0.3) < questions._weighed(other, 0.3) < questions._weighed(favourite, 0.3)
