@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Page, expect
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from tests.support.process import ServerProcess
 
@@ -106,13 +107,17 @@ class RespondentPage:
 
     async def next_question(self, turn: int) -> str | None:
         """The question that turn `turn` led to, or none when the interview is over."""
-        await self.page.wait_for_function(
-            """turn => !document.querySelector('#thanks').hidden
-                 || (document.querySelector('#question').dataset.turn === String(turn)
-                     && document.querySelector('#question').dataset.complete === 'true'
-                     && document.querySelector('#status').dataset.state === 'yours')""",
-            arg=turn,
-        )
+        try:
+            await self.page.wait_for_function(
+                """turn => !document.querySelector('#thanks').hidden
+                     || (document.querySelector('#question').dataset.turn === String(turn)
+                         && document.querySelector('#question').dataset.complete === 'true'
+                         && document.querySelector('#status').dataset.state === 'yours')""",
+                arg=turn,
+            )
+        except PlaywrightTimeout as late:
+            shown = await self.page.locator("main").inner_text()
+            raise AssertionError(f"turn {turn} led to no question; the page shows:\n{shown}") from late
         return None if await self.page.locator("#thanks").is_visible() else await self.question()
 
     async def shot(self, state: str) -> None:
