@@ -77,7 +77,7 @@ LIFE = re.compile(
     r"|\benough (?!for|of|now|today|thanks|thank|please|questions?|talk|talking|said|then|already|is|and|i|so|on)\w+"
     r"|\bthat'?s the end of (?:it|that|this|that one|this one|the story|that story)$"
     r"|\bthat'?s all (?:i'?m|i was|i did|i do|i wanted?|i need(?:ed)?|i ask(?:ed)?|we|he|she|they|it) (?!to say\b)\w+"
-    r"|\b(?:help|let|make)(?:s|ed|ing)? (?:me|us) (?:to )?(?:\w+ (?:and )?){0,3}(?:switch|shut|wind|slow) (?:off|down)\b"
+    r"|\b(?:help|let|make)(?:s|ed|ing)? (?:me|us) (?:\w+ ){0,4}(?:switch|shut|wind) (?:off|down)\b"
     r"|\blet'?s go on\b|\bwe can go on\b|\b(?:don'?t|do not) need a break\b"
     r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
     r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
