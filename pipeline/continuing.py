@@ -14,6 +14,7 @@ from pipeline.contracts import (
     UtteranceOutput,
 )
 from pipeline.engines.base import Decision
+from pipeline.finished import ALL_TOLD, NOTHING_LEFT, closes
 from pipeline.focus import Focus
 from pipeline.focusing import focus_of
 from pipeline.grid.steps import asked, step_of
@@ -42,41 +43,24 @@ TAKES_LEAVE = re.compile(
 )
 """… or takes leave in one of so many last sentences."""
 
-NOTHING_LEFT = re.compile(
-    r"\b(?:not|nothing|no|isn't|isn’t)(?: really| much| a lot| any)* (?:more|else) to (?:it|tell|say|that)\b"
-    r"|\bthat(?:'s|’s| is)(?: about| really| just| pretty much| more or less| all)? (?:all|it|the whole of it)"
-    r"(?:,? (?:it is|there is|really|i think|i'd say))?[.!]?\s*$"
-    r"|\bi(?:'ve| have) (?:just )?(?:said|told you)(?: it| that| everything| all)\b|\bnothing to tell\b"
-    r"|\bmore than (?:this|that) i (?:don't|haven't|can't)\b|\b(?:is|was) nothing (?:other|else|more)[.!]"
-    r"|\bi(?: kinda| kind of| sort of| already) said (?:it|that)\b"
-    r"|\bthat's me done\b|\bi(?:'ve| have) told you what\b|\bnothing (?:else|next)\b,?(?: really)?[.!]"
-    r"|\bnot a lot (?:now|more)\b|\byou(?:'ve| have)?(?: just| already)? asked (?:me )?that\b|\bsame question\b"
-    r"|\bisn't any more\b|\bdon't know what else\b|\bmehr (?:ist|gibt|war) (?:da|es|das)?(?: da)? ?nicht"
-    r"|\bdas war'?s\b|\bdas ist alles\b|هذا كل شيء|لا يوجد المزيد",
-    re.IGNORECASE,
-)
-"""What says that there is no more to tell of something, …"""
 LATELY, OFTEN, SOONEST = 3, 2, 8
-"""… so many times in so many answers, from so many turns on: then of anything."""
-ALL_TOLD = re.compile(
-    r"\btold you (?:all of it|everything|it all|what happened|the whole (?:story|thing|lot))\b"
-    r"|\bdon't know what else (?:you|there|i|to)\b",
-    re.IGNORECASE,
-)
-"""What says so of all that there is, so that once is enough."""
-
+"""Somebody who says so many times in so many answers that there is no more to tell of something, from so many turns on,
+has no more to tell of anything."""
+ENOUGH_SHARE = 0.6
+"""Share of an interview's turns from which on an answer that ends with such a sentence is enough."""
 FLOW = 30
 """Words of an answer from which on, with strong feeling in it, the closing question can wait for another turn."""
 STRONG = 2
 
 
 def nothing_left(context: TurnContext) -> bool:
-    """Whether somebody says again and again that there is no more to tell."""
-    if context.get(ContextOutput).turn_number < SOONEST:
+    """Whether somebody says again and again that there is no more to tell, or late in an interview once."""
+    start = context.get(ContextOutput)
+    if start.turn_number < SOONEST:
         return False
     said = [utterance.text for utterance in context.state.utterances if utterance.speaker == "respondent"]
     latest = [*said, context.answer.text][-LATELY:]
-    if ALL_TOLD.search(latest[-1]):
+    if ALL_TOLD.search(latest[-1]) or (start.turn_number >= ENOUGH_SHARE * start.max_turns and closes(latest[-1])):
         return True
     found = [NOTHING_LEFT.search(one) is not None for one in latest]
     return found[-1] and sum(found) >= OFTEN

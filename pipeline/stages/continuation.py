@@ -105,8 +105,8 @@ class ContinuationStage:
            that question. Elements press for turns unless the engine weighs them against what people bring up.
         5. It would close, and a repertory grid was not rated: the ratings.
         6. The engine chose the closing strategy: the closing question.
-        7. The respondent says again and again that there is no more to tell, or, in a long interview, only one turn
-           more is left than the closing question needs: the closing question.
+        7. The respondent says that there is no more to tell, again and again or late in the interview; or, in a long
+           one, only one turn more is left than the closing question needs: the closing question.
         8. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
            on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
            While topics of a guide are open, or a grid needs something, only answers that bring nothing saturate.

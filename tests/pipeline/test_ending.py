@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.concept import PipelineSettings
-from pipeline.continuing import ALL_SAID, NOTHING_LEFT, TAKES_LEAVE
+from pipeline.continuing import ALL_SAID, TAKES_LEAVE
+from pipeline.finished import NOTHING_LEFT, closes
 from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.ports import Extraction
 from pipeline.stages.continuation import saturation_reason
@@ -271,6 +272,40 @@ def test_words_that_say_that_there_is_no_more_to_tell(said: str, left: bool) -> 
     assert (NOTHING_LEFT.search(said) is not None) == left
 
 
+@pytest.mark.parametrize(
+    ("said", "closed"),
+    [
+        ("I thought, he'd be laughing at me. That's about the lot.", True),
+        ("I remember the hand on the back. That's it, I think I said everything.", True),
+        ("I think that's it, I don't know that I can say it any better.", True),
+        ("The forms are on my desk, unsigned. So that's where it stands.", True),
+        ("They don't leak. That's me done on bottles.", True),
+        ("Nothing next. I'm happy to leave it there.", True),
+        ("That's all, more than this I don't know to say.", True),
+        ("Ich habe ihn nie gefragt. Das war's, mehr weiß ich nicht.", True),
+        ("Felt bad I'd never gone out with him, that's all.", False),
+        ("I pushed the next paper in. That's all. Then it was Thursday and the supermarket leaflets came.", False),
+        ("One email. That's all it would have cost them.", False),
+        ("Then he says, that's all right then, and goes in.", False),
+        ("I told you what matters to him.", False),
+        ("", False),
+    ],
+)
+def test_sentence_that_only_says_that_this_was_all_of_it_ends_an_answer(said: str, closed: bool) -> None:
+    assert closes(said) == closed
+
+
+@pytest.mark.parametrize(("max_turns", "kind"), [(16, "closing_question"), (30, "question")])
+async def test_who_says_once_that_this_was_all_is_asked_the_closing_question_late_in_an_interview(
+    max_turns: int, kind: str
+) -> None:
+    interview = Interview(state=new_state(max_turns=max_turns))
+    for turn in range(1, 11):
+        await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
+    await interview.say("It had a green gate. That's about the lot.", concepts(("green gate", "attribute")))
+    assert interview.state.utterances[-1].kind == kind
+
+
 async def test_who_has_told_all_of_it_is_asked_the_closing_question_at_once() -> None:
     interview = Interview()
     for turn in range(1, 9):
@@ -280,7 +315,7 @@ async def test_who_has_told_all_of_it_is_asked_the_closing_question_at_once() ->
 
 
 async def test_who_says_again_that_there_is_no_more_to_tell_is_asked_the_closing_question() -> None:
-    interview = Interview()
+    interview = Interview(state=new_state(max_turns=20))
     for turn in range(1, 9):
         await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
     await interview.say("There's not much more to it, really.", concepts(("the gate", "attribute")))

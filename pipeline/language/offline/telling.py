@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from pipeline.finished import closes
 from pipeline.language.offline.phrasings import LanguagePhrasing
 from pipeline.methodology import Methodology
 from pipeline.question.text import sentences
@@ -189,7 +190,7 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         origins=any(re.search(speaking.origins, answer.casefold()) for answer in answers),
         learning=_slips(answers, speaking) >= SLIPS,
         retold=re.search(speaking.retells, last) is not None,
-        exhausted=re.search(speaking.exhausted, last) is not None,
+        exhausted=re.search(speaking.exhausted, last) is not None or closes(last),
         planned=re.search(speaking.planned, said[-1]) is not None,
     )
 
