@@ -21,17 +21,17 @@ FRAME_SAMPLES = 512
 Probabilities = NDArray[np.float32]
 """Probability of speech of each frame, in [0, 1]; shape `[n]`."""
 Patience = Literal["quick", "normal", "patient"]
-PATIENCE_MS: Mapping[Patience, int] = {"quick": 500, "normal": 850, "patient": 1800}
+PATIENCE_MS: Mapping[Patience, int] = {"quick": 500, "normal": 800, "patient": 1800}
 """Silence that ends an answer, in ms, before the text is taken into account."""
 MAX_UNFINISHED_SILENCE_MS = 3000
 """Most silence that is required after an unfinished sentence, unless the patience itself is longer."""
-UNFINISHED_FACTOR = 1.0
+UNFINISHED_FACTOR = 1.125
 """What an unfinished sentence adds to the factor on the silence, which is 1."""
-COMPLETE_FACTOR = 0.85
+COMPLETE_FACTOR = 0.9
 """Factor on the silence after a complete sentence that ends a long answer."""
 SOUNDS_UNFINISHED = 0.4
 """Probability that the speaker has finished below which it sounds unfinished."""
-SOUND_FACTOR = 1.8
+SOUND_FACTOR = 1.975
 """What a probability of 0 adds to the factor on the silence; one of SOUNDS_UNFINISHED adds nothing."""
 SOUNDS_SURE = 0.9
 """Probability from which on a silence may be shortened."""

@@ -69,7 +69,7 @@ class SpeechSettings(Group):
     )
     patience: Patience = Field(
         default="normal",
-        description="How long a silence ends a spoken answer, where neither session nor concept says: 0.5, 0.85 or 1.8 "
+        description="How long a silence ends a spoken answer, where neither session nor concept says: 0.5, 0.8 or 1.8 "
         "s, longer after an unfinished sentence.",
     )
     turn_detector: bool = Field(

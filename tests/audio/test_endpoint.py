@@ -10,6 +10,7 @@ from audio.endpoint import (
     MAX_UNFINISHED_SILENCE_MS,
     PATIENCE_MS,
     PAUSE_FRAMES,
+    UNFINISHED_FACTOR,
     Patience,
     SpeechSegmenter,
     is_complete,
@@ -82,7 +83,12 @@ def test_required_silence_follows_the_patience_and_the_sentence(patience: Patien
     needed = {
         text: ms(required_silence(patience, text, language="en", spoken=RATE_HZ)) for text in (None, "Yes.", "and", "")
     }
-    assert needed == {None: base, "Yes.": base, "and": min(2 * base, MAX_UNFINISHED_SILENCE_MS), "": min(base, 1500)}
+    assert needed == {
+        None: base,
+        "Yes.": base,
+        "and": min(int(base * (1 + UNFINISHED_FACTOR)), MAX_UNFINISHED_SILENCE_MS),
+        "": min(base, 1500),
+    }
     assert ms(required_silence(patience, "It was fine.", language="en", spoken=LONG)) == int(base * COMPLETE_FACTOR)
     assert ms(required_silence(patience, "It was fine", language="en", spoken=LONG)) == base
 

@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from audio.endpoint import COMPLETE_FACTOR, FRAME_SAMPLES, LONG_ANSWER_S, PATIENCE_MS, Patience
+from audio.endpoint import COMPLETE_FACTOR, FRAME_SAMPLES, LONG_ANSWER_S, PATIENCE_MS, UNFINISHED_FACTOR, Patience
 from audio.machine import SpeechMachine
 from audio.types import (
     RATE_HZ,
@@ -95,7 +95,8 @@ def test_silence_that_ends_an_answer_is_that_of_the_patience(patience: Patience,
 
 
 def test_silence_after_an_unfinished_sentence_is_longer() -> None:
-    assert 2 * NORMAL_MS <= silence_applied(perform(script("I bought it because"))) < 2 * NORMAL_MS + FRAME_MS
+    longer = NORMAL_MS * (1 + UNFINISHED_FACTOR)
+    assert longer <= silence_applied(perform(script("I bought it because"))) < longer + FRAME_MS
 
 
 def test_silence_after_a_long_answer_that_is_complete_is_shorter() -> None:

@@ -9,7 +9,7 @@ import { initialVoice, voiceMood } from "../static/voice/state.js";
 /** @typedef {import("../static/voice/state.js").Interview} Interview */
 
 /** @type {import("../static/core/state.js").SpeechOffer} */
-export const OFFER = { available: true, voice: false, patience: "normal", max_answer_s: 300, pauses_s: { quick: 0.5, normal: 0.85, patient: 1.8 }, review_transcript: false };
+export const OFFER = { available: true, voice: false, patience: "normal", max_answer_s: 300, pauses_s: { quick: 0.5, normal: 0.8, patient: 1.8 }, review_transcript: false };
 
 export class Speaker {
   /** @param {Partial<import("../static/voice/settings.js").Settings>} [settings] @param {Partial<typeof OFFER>} [offer] */

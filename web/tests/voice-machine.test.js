@@ -250,7 +250,7 @@ test("ring_fills_while_a_silence_may_end_the_answer", () => {
 
 test("page_says_the_silence_that_ends_an_answer_as_it_is_now", () => {
   const speaker = Speaker.listening();
-  assert.equal(pauseOf(speaker.state), 0.85);
+  assert.equal(pauseOf(speaker.state), 0.8);
   speaker.hear({ type: "speech.started", at_ms: 100 });
   speaker.hear({ type: "speech.stopped", at_ms: 900, ends_ms: 1_340 });
   assert.equal(pauseOf(speaker.state), 1.3, "it has grown with who needs longer pauses");

@@ -1,12 +1,12 @@
 """How long it takes until an answer ends, by silence and words alone and with the turn detector, on real recordings.
 
-    python -m tests.benchmarks.voice.endings FOLDER [NAME]… [-v] [--fluent N]     # wav files of one answer each
+    python -m tests.benchmarks.voice.endings FOLDER [NAME]… [-v] [--fluent N] [--read N]  # wav files, one answer each
 
 Each recording is cut in its speaker's pauses, at its end, and between some words that are said without a pause; a quiet
 room follows, and what the rules then require is what a pause there may last. How a place is called follows the model's
 own full stops, with the words around it known. Recordings are one answer each, so that every pause inside one that ends
 it is a mistake. `references.tsv` in the folder (file, kind, what is said) has words counted, too. With no NAME, all
-files of the folder are heard; -v prints every place.
+files of the folder are heard; -v prints every place, and --read N adds the ends of so many utterances read aloud.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from audio.types import RATE_HZ, AnswerEnded, Samples, ms
 from audio.vad import VoiceActivityDetector
 from audio.whisper import FasterWhisper
 from config.speech import SpeechSettings
-from tests.benchmarks.voice.corpus import read_samples
+from tests.benchmarks.voice.__main__ import PLACE, say
+from tests.benchmarks.voice.corpus import Recording, answer, read_samples, utterances
 from tests.benchmarks.voice.cutoffs import CachingTranscriber
 from tests.benchmarks.voice.pauses import with_pause
 from tests.benchmarks.voice.scoring import Errors, errors
@@ -40,7 +41,10 @@ from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_mode
 from tests.benchmarks.voice.wer import Offline
 from tests.support.speech_sounds import frames_of, samples_of, sound_of
 
-Kind = Literal["end of the answer", "between sentences", "inside a sentence", "inside, without a pause"]
+Kind = Literal[
+    "end of the answer", "end of what is read", "between sentences", "inside a sentence", "inside, without a pause"
+]
+ENDS: tuple[Kind, ...] = ("end of the answer", "end of what is read")
 PAUSES_S = (0.7, 1.0, 1.3, 1.6, 2.0, 2.5)
 HEARD_BEFORE_S = 24.0
 """An answer is cut so long before the place, too."""
@@ -104,6 +108,11 @@ class Surveyor:
         for at in self._fluent(samples, pauses):
             found.append(await self._place(name, samples, at, "inside, without a pause"))
         return found
+
+    async def end(self, read: Recording) -> Place:
+        """The end of something read aloud."""
+        samples = samples_of(read.sound)
+        return await self._place(read.name, samples, pauses_of(samples, self._activity)[-1], "end of what is read")
 
     async def _place(self, name: str, samples: Samples, at: int, kind: Kind) -> Place:
         first = max(0, at - frames_of(HEARD_BEFORE_S))
@@ -203,6 +212,22 @@ def cut_off_table(places: Sequence[Place]) -> Iterator[str]:
                 )
 
 
+def wait_line(places: Sequence[Place]) -> str:
+    """The mean silence after real ends at the default patience, in one line."""
+    ends = [place.needs_s("normal", by_sound=True) for place in places if place.kind in ENDS]
+    return f"mean silence after all {len(ends)} ends, `normal`, by silence, words and sound: {np.mean(ends):.2f} s"
+
+
+def drawn(count: int) -> Iterator[Recording]:
+    """So many utterances read aloud, the same ones each time."""
+    if not count:
+        return
+    PLACE.mkdir(parents=True, exist_ok=True)
+    spoken, rng = utterances(PLACE, say), np.random.default_rng(6)
+    for number in rng.permutation(len(spoken))[:count]:
+        yield answer(spoken[number].name, [spoken[number]], rng)
+
+
 async def broken_table(sounds: Mapping[str, Samples], said: Mapping[str, str], models: SpeechModels) -> list[str]:
     """Lines of a table: whole recordings as they are, how many answers they fall into, and what is understood."""
     reopen_s = SpeechSettings().reopen_s
@@ -260,16 +285,26 @@ async def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("-v", action="store_true", dest="verbose")
     parser.add_argument("--fluent", type=int, default=12)
+    parser.add_argument("--read", type=int, default=0)
     asked = parser.parse_args()
     sounds = await asyncio.to_thread(_read, asked.folder, asked.names)
+    read = await asyncio.to_thread(lambda: list(drawn(asked.read)))
     async with open_models() as models:
         surveyor = Surveyor(models, asked.fluent)
         places = [place for name, sound in sounds.items() for place in await surveyor.places(name, sound)]
+        places += [await surveyor.end(each) for each in read]
         if asked.verbose:
             for place in places:
                 where = f"{place.recording:12} {place.at / RATE_HZ:7.2f} {place.kind:24}"
                 print(f"{where} {place.finished:.3f} {place.text[-60:]!r}")
-        print(*cut_off_table(places), "", *await broken_table(sounds, _said(asked.folder), models), sep="\n")
+        print(
+            *cut_off_table(places),
+            "",
+            wait_line(places),
+            "",
+            *await broken_table(sounds, _said(asked.folder), models),
+            sep="\n",
+        )
 
 
 if __name__ == "__main__":

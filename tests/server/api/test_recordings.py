@@ -350,7 +350,7 @@ async def test_page_is_told_whether_and_how_it_may_listen(tmp_path: Path) -> Non
             "reason": None,
             "voice": False,
             "patience": "patient",
-            "pauses_s": {"quick": 0.5, "normal": 0.85, "patient": 1.8},
+            "pauses_s": {"quick": 0.5, "normal": 0.8, "patient": 1.8},
             "reopen_s": 3.0,
             "max_answer_s": 20,
             "review_transcript": False,
