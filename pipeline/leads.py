@@ -14,9 +14,10 @@ import yaml
 from pipeline.elements import Names, named
 from pipeline.question.text import sentences, words
 
-LeadKind = Literal["asks", "unclear", "unseen", "condition", "doubt", "against", "liking", "raised", "bare"]
-"""The respondent asks something about the idea, has not understood it, has not noticed a part of it, says on what it
-depends, doubts it, is against it, likes it, brings a part of it up; or says so little that nobody knows why."""
+LeadKind = Literal["asks", "unclear", "unseen", "personal", "condition", "doubt", "against", "liking", "raised", "bare"]
+"""The respondent asks something about the idea, has not understood it, has not noticed a part of it, comes to what it
+would mean in their life, says on what it depends, doubts it, is against it, likes it, brings a part of it up; or says
+so little that nobody knows why."""
 
 QUOTED = 12
 """Words that are said back at the most."""
@@ -35,6 +36,10 @@ REASONED: Final[frozenset[LeadKind]] = frozenset({"condition", "doubt", "against
 """Leads after which the reason may be given."""
 REASON_IN = 3
 """Sentences behind such a lead in which it is."""
+TRAILING = 14
+"""Words behind a question up to which it waits for an answer; who has gone on for longer has left it."""
+PERSONAL_IN = 3
+"""Sentences at the end of an answer in which somebody has come to what it would mean in their life."""
 FIRST = 18
 """Words of the first answer up to which nobody knows yet what is behind it."""
 STORY = 20
@@ -152,10 +157,19 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
         if at == 0 and len(told) > 1 and said.endswith("?") and _takes_up(said, elements, rules):
             continue
         found = _kind(said, rules, bool(elements))
+        personal = rules["personal"].search(said) if at >= len(told) - PERSONAL_IN else None
+        if (
+            personal
+            and not rules["no_personal"].search(said)
+            and (found is None or found[0] not in ("asks", "unclear"))
+        ):
+            found = "personal", personal.start()
         if found is None:
             continue
         kind, start = found
         more = at + 1 < len(told)
+        if kind in ("asks", "unseen") and len(words(" ".join(told[at + 1 :]))) > TRAILING:
+            continue
         if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
             continue  # What somebody would like to know, and goes on from, is told rather than asked.
         if kind == "asks" and more and _is_answered(sentence, told[at + 1], rules):

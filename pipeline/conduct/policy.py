@@ -91,7 +91,12 @@ class ConductTexts(Spec):
     )
     idea_no_more: str = Field(default="", description="Added where that may not be all that was asked.")
     idea_silent: Several = Field(default=(), description="Where the description says nothing of what was asked.")
-    idea_asked: str = Field(default="", description="Before that, where the `{question}` was not said last.")
+    idea_asked: str = Field(
+        default="", description="Before that, where the `{question}` was not said last; empty to leave it out."
+    )
+    demanded: Several = Field(
+        default=(), description="Before a question that the concept demands, unless it follows a reply."
+    )
     acknowledgements: Several = Field(min_length=1, description="Short acknowledgements of an answer.")
     offers: dict[OfferName, str] = Field(description="Labels of what can be chosen; read aloud, they are understood.")
     yes_words: Several = Field(min_length=1, description="Whole messages that mean yes.")

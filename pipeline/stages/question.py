@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pipeline.concept import demands_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
 from pipeline.continuing import continued
@@ -90,7 +91,7 @@ class QuestionStage:
             return await asking.verbatim(in_one(before, chosen.injected), "moderator")
         demanded = self._demanded(context)
         if demanded is not None:
-            return await asking.verbatim(in_one(before, demanded), "concept")
+            return await asking.verbatim(in_one(before or self._leading_to(context), demanded), "concept")
         step = self._step(context)
         if step is not None:
             return await asking.verbatim(in_one(before, step), METHOD)
@@ -179,6 +180,16 @@ class QuestionStage:
             return None
         forms = self._forms(context, focus)
         return forms[0].ask if forms else focus.label
+
+    @staticmethod
+    def _leading_to(context: TurnContext) -> str:
+        """What is said before a question of the concept's own, so that it does not seem to follow from the answer."""
+        conduct = context.configuration.conduct
+        texts = conduct.texts.demanded if conduct is not None else ()
+        asked = [utterance.text for utterance in context.state.utterances if utterance.speaker == "interviewer"]
+        wanted = demands_of(context.configuration.concept, context.state.language)
+        before = sum(any(text in one for text in wanted) for one in asked)
+        return texts[min(before, len(texts) - 1)] if texts else ""
 
     def _forms(self, context: TurnContext, focus: Focus | None) -> tuple[Form, ...]:
         """The questions of the topic that is asked for; none where it is about something else."""

@@ -12,14 +12,19 @@ from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
 from pipeline.leads import BRIEF, FIRST, Lead, LeadKind, is_bare, is_finished, judges, leads_of, refers, subject_of
 from pipeline.question.clauses import said_back
+from pipeline.question.text import sentences
 from pipeline.subjects import answer_of, language_of
 
 WORN_AFTER = 3
 """Questions about an element from which on only a question of the respondent's is a lead to it."""
-TELLING: frozenset[LeadKind] = frozenset({"asks", "unclear", "unseen", "condition", "doubt", "against", "liking"})
+TELLING: frozenset[LeadKind] = frozenset(
+    {"asks", "unclear", "unseen", "personal", "condition", "doubt", "against", "liking"}
+)
 """Leads that say something of the idea."""
 ANSWERED: frozenset[LeadKind] = frozenset({"asks", "unclear", "unseen"})
 """Leads that are answered, whatever else was said."""
+STAYS = 2
+"""Questions in a row that stay with what the idea would mean in somebody's life."""
 KEPT: frozenset[LeadKind] = frozenset({"condition", "doubt", "against", "liking"})
 """Leads that can be come back to later, by the part of the idea that they are about."""
 
@@ -61,6 +66,9 @@ def leads_in(inputs: DecisionInputs, bare_apart: int) -> tuple[Followed, ...]:
     now = inputs.turn_count
     finished = is_finished(answer_of(inputs), language_of(inputs))
     found = [one for one in _of_answer(inputs, now) if not finished or one.kind in ANSWERED]
+    lately = [kind_of(entry.target) for entry in inputs.questions[-STAYS:]]
+    if len(lately) == STAYS and set(lately) == {"personal"}:
+        found = [one for one in found if one.kind != "personal"]
     found += _bare(inputs, bare_apart) if not found else ()
     if not finished and not any(one.kind == "bare" for one in found):
         found += _raised(inputs, {of for one in found if (of := element_of(one.target))})
@@ -91,6 +99,8 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
     topic = subject_of(answer, names) or asked
     for number, lead in enumerate(leads_of(answer, names, language)):
         element = _element(lead, names, topic, language)
+        if lead.kind == "personal":
+            element = None
         if lead.kind == "unseen" and element is None:
             element = topic
             if element is None:
@@ -161,9 +171,10 @@ def _element(lead: Lead, names: Names, topic: str | None, language: str) -> str 
 
 
 def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
-    """Elements that this answer brought up for the first time, where the question was about no part of the idea.
+    """Elements that this answer comes to for the first time, where the question was about no part of the idea.
 
-    What is said for a reason, after a question about something else that was said, is no lead of its own.
+    That is what it begins with, or ends with: of what it named on its way it has said what it wanted to. What is said
+    for a reason, after a question about something else that was said, is no lead of its own.
     """
     last = inputs.questions[-1] if inputs.questions else None
     open_ended = last is None or last.target is None or last.target.kind in ("aspect", "topic")
@@ -171,8 +182,8 @@ def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
         return
     labels = {element.id: element.label for element in inputs.elements}
     names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
-    said = named(answer_of(inputs), names)
     first = subject_of(answer_of(inputs), names)
+    said = (*named(sentences(answer_of(inputs))[-1], names), *((first,) if first else ())) if answer_of(inputs) else ()
     asked = {element_of(entry.target) for entry in inputs.questions}
     for entry in inputs.coverage:
         name = entry.element_id

@@ -298,6 +298,7 @@ class LeadParams(Spec):
             "asks": 6.0,
             "unclear": 7.1,
             "unseen": 5.0,
+            "personal": 5.5,
             "condition": 4.0,
             "doubt": 4.0,
             "against": 3.6,
@@ -367,6 +368,7 @@ class LeadStrength(Scorer[LeadParams]):
 SAID: Mapping[LeadKind, str] = {
     "asks": "the respondent asks something about the idea",
     "unclear": "the respondent has not understood it",
+    "personal": "the respondent has come to what it would mean in their life",
     "unseen": "the respondent has not noticed a part of the idea",
     "condition": "the respondent says on what it depends",
     "doubt": "the respondent doubts it",

@@ -78,6 +78,29 @@ def test_last_thing_said_comes_first_and_a_question_before_anything() -> None:
     assert question.tactic == "asked_back"
 
 
+MINE = "My daughter asks what I ate, and then I fib. With the folding lamp I wouldn't have to fib."
+
+
+def test_what_it_would_mean_in_somebodys_life_is_stayed_with_but_not_for_ever() -> None:
+    decision = decide(MINE)
+    assert (decision.strategy, decision.tactic, element_of(decision.target)) == ("follow_lead", "personal_last", None)
+    before = decide("I wouldn't have to fib. The delivery van is grey, as such vans are.", turn_count=1)
+    assert before.tactic == "personal_in_words"
+    stayed = tuple(
+        asked(turn, "follow_lead", Target(kind="lead", ids=(f"personal.{turn}.0",), label="x")) for turn in (1, 2)
+    )
+    assert decide(MINE, turn_count=3, questions=stayed[:1]).tactic == "personal_last"
+    assert decide(MINE, turn_count=3, questions=stayed).tactic != "personal_last"
+
+
+def test_part_that_an_answer_named_on_its_way_is_no_lead() -> None:
+    named = (ElementCoverage(element_id="van", mentioned=1),)
+    on_its_way = "I saw the delivery van there on the right of it. Then my sister came to mind, who has one much like it."
+    assert decide(on_its_way, coverage=named).tactic != "raised"
+    last = "My sister has one much like it, as it happens. And then there's the delivery van."
+    assert decide(last, coverage=named).tactic == "raised"
+
+
 def test_respondent_is_answered_however_often_they_ask_and_however_near_the_end_is() -> None:
     said = "And who brings the folding lamp when I am not at home? It folds, I have seen that much."
     decision = decide(said, (), ["follow_lead"] * 16, turn_count=17)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.concept import Concept, Element
+from pipeline.conduct.policy import ConductTexts
 from pipeline.focus import Target
 from pipeline.question.answering import answer_to, answered_by, said_of
 from tests.support.interview import conduct_policy
@@ -26,14 +27,15 @@ CONCEPT = Concept(
     ),
 )
 TEXTS = conduct_policy().texts
+QUOTING = TEXTS.model_copy(update={"idea_asked": "You asked: “{question}?”"})
 
 
 def lead(kind: str, label: str, *element: str) -> Target:
     return Target(kind="lead", ids=(f"{kind}.3.0", *element), label=label)
 
 
-def answered(target: Target | None, said: str, turn: int = 3) -> str:
-    return answer_to(target, CONCEPT, TEXTS, turn, said=said)
+def answered(target: Target | None, said: str, turn: int = 3, texts: ConductTexts = TEXTS) -> str:
+    return answer_to(target, CONCEPT, texts, turn, said=said)
 
 
 def test_question_about_an_element_is_answered_by_what_the_description_says_of_it() -> None:
@@ -76,13 +78,15 @@ def test_sentence_that_has_what_was_asked_answers(element: str | None, question:
     assert answered_by(CONCEPT, element, question) == sentence
 
 
-def test_question_in_the_middle_of_a_message_is_said_again_with_the_element_too() -> None:
+def test_question_in_the_middle_of_a_message_is_said_again_where_there_is_a_text_for_it() -> None:
     said = "Is the van electric? I have children, and it is loud enough here."
-    assert answered(lead("asks", "Is the van electric?", "van"), said).startswith("You asked: “Is the van electric?” ")
+    target = lead("asks", "Is the van electric?", "van")
+    assert answered(target, said, texts=QUOTING).startswith("You asked: “Is the van electric?” ")
+    assert answered(target, said) in TEXTS.idea_silent
     long = "Is the van electric, and is it so " + "very " * 20 + "loud?"
-    assert answered(lead("asks", long, "van"), f"{long} I have children.") in TEXTS.idea_silent
+    assert answered(lead("asks", long, "van"), f"{long} I have children.", texts=QUOTING) in TEXTS.idea_silent
     told = "I'd want to know who made it"
-    assert answered(lead("asks", told), f"{told}. I have never seen one.") in TEXTS.idea_silent
+    assert answered(lead("asks", told), f"{told}. I have never seen one.", texts=QUOTING) in TEXTS.idea_silent
 
 
 def test_what_was_not_noticed_is_said_again() -> None:
@@ -97,7 +101,7 @@ def test_where_the_description_says_nothing_the_interviewer_says_so(target: Targ
 
 
 def test_question_that_was_not_said_last_is_said_again() -> None:
-    answer = answered(lead("asks", "who made it?"), "Well, who made it? I have never seen one.")
+    answer = answered(lead("asks", "who made it?"), "Well, who made it? I have never seen one.", texts=QUOTING)
     assert answer.startswith("You asked: “Who made it?” ")
 
 
