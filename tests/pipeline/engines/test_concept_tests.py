@@ -95,7 +95,9 @@ def test_what_it_would_mean_in_somebodys_life_is_stayed_with_but_not_for_ever() 
 
 def test_part_that_an_answer_named_on_its_way_is_no_lead() -> None:
     named = (ElementCoverage(element_id="van", mentioned=1),)
-    on_its_way = "I saw the delivery van there on the right of it. Then my sister came to mind, who has one much like it."
+    on_its_way = (
+        "I saw the delivery van there on the right of it. Then my sister came to mind, who has one much like it."
+    )
     assert decide(on_its_way, coverage=named).tactic != "raised"
     last = "My sister has one much like it, as it happens. And then there's the delivery van."
     assert decide(last, coverage=named).tactic == "raised"
