@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|workers|…-short|connections …|costs …|crowds …]`.
+"""`python -m tests.benchmarks [turns|decisions|latency|models|watchers|attacks|workers|…-short|connections …|costs …|crowds …]`.
 
 Without an argument all but the short ones and those that take options of their own (`connections --help`,
 `costs --help`, `crowds --help`).
@@ -14,7 +14,18 @@ from concurrent.futures import ThreadPoolExecutor
 from config.loader import Library
 from config.settings import Settings
 from server.language import load_providers
-from tests.benchmarks import attacks, connections, costs, crowds, language_models, latency, turns, watchers, workers
+from tests.benchmarks import (
+    attacks,
+    connections,
+    costs,
+    crowds,
+    decisions,
+    language_models,
+    latency,
+    turns,
+    watchers,
+    workers,
+)
 
 
 async def main(wanted: list[str]) -> None:
@@ -40,6 +51,8 @@ async def main(wanted: list[str]) -> None:
                 "offline, rules and reader": await load_providers(settings, executor, known),
             }
             await turns.run(library, offline)
+    if not wanted or "decisions" in wanted:
+        decisions.run(Library(settings.pipeline).methodologies()["means_end_chain"])
     if not wanted or "latency" in wanted:
         await latency.run()
     if not wanted or "models" in wanted:
