@@ -1,4 +1,6 @@
-"""`python -m tests.benchmarks [turns|decisions|latency|models|watchers|attacks|workers|…-short|connections …|costs …|crowds …]`.
+"""`python -m tests.benchmarks [turns|decisions|latency|models|watchers|attacks|workers|…-short]`.
+
+Besides `connections …`, `costs …` and `crowds …`.
 
 Without an argument all but the short ones and those that take options of their own (`connections --help`,
 `costs --help`, `crowds --help`).
