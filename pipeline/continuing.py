@@ -46,8 +46,9 @@ TAKES_LEAVE = re.compile(
 LATELY, OFTEN, SOONEST = 3, 2, 8
 """Somebody who says so many times in so many answers that there is no more to tell of something, from so many turns on,
 has no more to tell of anything."""
-ENOUGH_SHARE = 0.6
-"""Share of an interview's turns from which on an answer that ends with such a sentence is enough."""
+ENOUGH_SHARE, TOLD_TWICE = 0.6, 4
+"""Share of an interview's turns from which on one answer is enough that ends with such a sentence; and turns from
+which on two of the latest are."""
 FLOW = 30
 """Words of an answer from which on, with strong feeling in it, the closing question can wait for another turn."""
 STRONG = 2
@@ -56,14 +57,17 @@ STRONG = 2
 def nothing_left(context: TurnContext) -> bool:
     """Whether somebody says again and again that there is no more to tell, or late in an interview once."""
     start = context.get(ContextOutput)
-    if start.turn_number < SOONEST:
-        return False
+    turn = start.turn_number
     said = [utterance.text for utterance in context.state.utterances if utterance.speaker == "respondent"]
     latest = [*said, context.answer.text][-LATELY:]
-    if ALL_TOLD.search(latest[-1]) or (start.turn_number >= ENOUGH_SHARE * start.max_turns and closes(latest[-1])):
-        return True
+    if closes(latest[-1]):
+        again = turn >= TOLD_TWICE and sum(map(closes, latest)) >= OFTEN
+        if again or turn >= max(SOONEST, ENOUGH_SHARE * start.max_turns):
+            return True
+    if turn < SOONEST:
+        return False
     found = [NOTHING_LEFT.search(one) is not None for one in latest]
-    return found[-1] and sum(found) >= OFTEN
+    return ALL_TOLD.search(latest[-1]) is not None or (found[-1] and sum(found) >= OFTEN)
 
 
 def in_flow(context: TurnContext) -> bool:

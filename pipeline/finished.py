@@ -36,7 +36,8 @@ _AFTER = (
 )
 _DONE = (
     r"that(?:'s|'d be| is| would be)(?: about| really| just| all| pretty much| more or less)?"
-    r" (?:all|it|the lot|everything|all of it|the (?:whole|end|bottom) of it|me done|me|where (?:it|that|i|we) stands?)"
+    r" (?:all|it|the lot|everything|all of it|the (?:whole|end|bottom) of it|me done|me|where (?:it|that|i|we) stands?"
+    r"|(?:the|my) (?:whole )?story|all (?:that )?i(?:'ve| have)(?: got)?(?: to (?:say|tell|add)(?: on (?:it|that))?)?)"
     r"|i(?:'ve| have)?(?: now| just| already| pretty much| more or less)? (?:said|told you)"
     r" (?:everything|it all|all of it|what (?:matters|i know|i can))"
     r"|(?:i )?(?:don't|haven't)(?: think)?(?: there's| i've| i have)?(?: got| have)? (?:much|anything|a lot)"

@@ -40,8 +40,6 @@ TRAILING = 14
 """Words behind a question up to which it waits for an answer; who has gone on for longer has left it."""
 PERSONAL_IN = 3
 """Sentences at the end of an answer in which somebody has come to what it would mean in their life."""
-FIRST = 18
-"""Words of the first answer up to which nobody knows yet what is behind it."""
 STORY = 20
 """Words of an answer from which on it can be a story."""
 
@@ -60,6 +58,7 @@ class Lead:
         sentence: the whole sentence.
         elements: ids of the elements that the sentence names.
         last: whether “that” would be taken for it: it ends the answer.
+        behind: words of the answer after it.
     """
 
     kind: LeadKind
@@ -67,6 +66,7 @@ class Lead:
     sentence: str
     elements: tuple[str, ...] = ()
     last: bool = False
+    behind: int = 0
 
 
 @lru_cache(maxsize=256)
@@ -111,10 +111,10 @@ def is_finished(answer: str, language: str) -> bool:
     return bool(ends) and not goes_on
 
 
-def is_bare(answer: str, language: str, *, brief: int = BRIEF) -> bool:
-    """Whether an answer is brief, of so many words at the most, and gives no reason."""
+def is_bare(answer: str, language: str) -> bool:
+    """Whether an answer is brief and gives no reason."""
     rules, said = _rules(language), _plain(answer)
-    return bool(rules) and 0 < len(words(said)) <= brief and not rules["reason"].search(said)
+    return bool(rules) and 0 < len(words(said)) <= BRIEF and not rules["reason"].search(said)
 
 
 def subject_of(answer: str, names: Names) -> str | None:
@@ -158,17 +158,14 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
             continue
         found = _kind(said, rules, bool(elements))
         personal = rules["personal"].search(said) if at >= len(told) - PERSONAL_IN else None
-        if (
-            personal
-            and not rules["no_personal"].search(said)
-            and (found is None or found[0] not in ("asks", "unclear"))
-        ):
+        answered = found is not None and found[0] in ("asks", "unclear", "unseen")
+        if personal and not answered and not rules["no_personal"].search(said):
             found = "personal", personal.start()
         if found is None:
             continue
         kind, start = found
-        more = at + 1 < len(told)
-        if kind in ("asks", "unseen") and len(words(" ".join(told[at + 1 :]))) > TRAILING:
+        more, behind = at + 1 < len(told), len(words(" ".join(told[at + 1 :])))
+        if kind in ("asks", "unseen") and behind > TRAILING:
             continue
         if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
             continue  # What somebody would like to know, and goes on from, is told rather than asked.
@@ -191,7 +188,7 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
         back = (
             back[len(back) - len(rules["fillers"].sub("", _plain(back))) :] if back == " ".join(back.split()) else back
         )
-        yield Lead(kind, back, sentence, elements, at == len(told) - 1)
+        yield Lead(kind, back, sentence, elements, at == len(told) - 1, behind)
 
 
 def _kind(said: str, rules: dict[str, re.Pattern[str]], names_element: bool) -> tuple[LeadKind, int] | None:

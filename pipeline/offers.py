@@ -6,8 +6,11 @@ each are worth.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import Decision, ScoredCandidate
+from pipeline.state import FocusEntry
 from pipeline.strategies import Strategies
 
 MOST = 4
@@ -17,7 +20,12 @@ MOST_COMPARED = 8
 WRITER_CHOOSES = frozenset({"signal_pools"})
 """Engines whose choice is a proposal where nothing else is set, …"""
 WRITER_COMPARES = WRITER_CHOOSES | {"two_tier"}
-"""… and those for which it is where the writer only compares what it would ask of what was just said."""
+"""… and those for which it is where the writer only compares what it would ask of what was just said; so it is for all
+of them in a concept test, where the writer may stay with what was said."""
+LISTED = frozenset({"element", "aspect"})
+"""What is asked about from a list: the parts of an idea, and its sides."""
+STAYS = 2
+"""Questions in a row that stay with what was said, instead of going on in a list."""
 
 
 def chosen_by_writer(configuration: SessionConfiguration, *, compares: bool) -> bool:
@@ -28,7 +36,10 @@ def chosen_by_writer(configuration: SessionConfiguration, *, compares: bool) -> 
         compares: the writer compares its own wordings, without a prompt.
     """
     concept = configuration.concept
-    default = "model" if concept.engine in (WRITER_COMPARES if compares else WRITER_CHOOSES) else "engine"
+    proposes = concept.engine in WRITER_CHOOSES or (
+        compares and (concept.engine in WRITER_COMPARES or bool(concept.elements))
+    )
+    default = "model" if proposes else "engine"
     able = compares or "offers" in configuration.prompts.get("question", "")
     return (concept.choice or default) == "model" and able
 
@@ -76,6 +87,27 @@ def offered(
             continue
         found.append(candidate)
     return tuple(found[: MOST_COMPARED if compared else MOST]) if len(found) > 1 else ()
+
+
+def staying(decision: Decision, strategies: Strategies, asked: Sequence[FocusEntry]) -> tuple[ScoredCandidate, ...]:
+    """The engine's choice and the best candidate that stays with what was just said, however far behind it is.
+
+    Empty where the choice is about nothing from a list, where nothing stays, or where the latest questions did.
+
+    Args:
+        decision: the engine's.
+        strategies: the engine's.
+        asked: what questions were about so far.
+    """
+    first = next((candidate for candidate in decision.candidates if candidate.selected), None)
+    if decision.close or first is None or first.target is None or first.target.kind not in LISTED:
+        return ()
+    lately = [entry.strategy in strategies.stays for entry in asked[-STAYS:]]
+    if len(lately) == STAYS and all(lately):
+        return ()
+    found = (one for one in decision.candidates if one.strategy in strategies.stays and not one.is_ruled_out)
+    stays = next((one for one in found if one.target is not None), None)
+    return (first, stays) if stays is not None else ()
 
 
 def _same(one: ScoredCandidate, other: ScoredCandidate) -> bool:

@@ -17,9 +17,11 @@ class Strategies:
             against what people bring up.
         topics: the name of the one that asks for topics of the guide; by itself the one with `focus_mode: guide`.
         tactics: what a strategy becomes when it is followed in a certain way, by its name and that of the tactic.
+        stays: names of those that stay with what was just said, which a writer that compares its wordings may take
+            instead of going on in a list.
     """
 
-    __slots__ = ("_by_name", "_tactics", "elements", "elements_press", "topics")
+    __slots__ = ("_by_name", "_tactics", "elements", "elements_press", "stays", "topics")
 
     def __init__(
         self,
@@ -29,7 +31,9 @@ class Strategies:
         elements_press: bool = True,
         topics: str | None = None,
         tactics: Mapping[tuple[str, str], Strategy] | None = None,
+        stays: Iterable[str] = (),
     ) -> None:
+        self.stays = frozenset(stays)
         self._tactics = dict(tactics or {})
         self.elements = elements
         self.elements_press = elements_press

@@ -33,6 +33,11 @@ BESIDE = "beside"
 """What narrows a complaint down to that the question was about the wrong thing."""
 ENOUGH = "enough"
 """What narrows a complaint down to that there is no more to say."""
+SAYS_NOTHING = re.compile(
+    r"(?:(?:\s|^)(?:(?:is|are|was|were|do|does|did|has|have|had|can|could|would|will)(?:n't|n’t| not)?|not|it|that|this"
+    r"|so|him|her|me|them|you|i|he|she|we|they|there|then|now|but|and|the|an?)){1,3}"
+)
+"""Words that can't be what is right: what was heard as a correction says something else."""
 A_STORY = 25
 """Words told beside an act from which on somebody tells a story and is not broken off."""
 GOING_ON = "going_on"
@@ -537,9 +542,9 @@ def _personal_data(moment: Moment, heard: HeardAct) -> Move | None:
 
 
 def _corrects(moment: Moment, heard: HeardAct) -> Move | None:
-    if not heard.sure:
-        return None
     right = put_right(moment.said, heard)
+    if not heard.sure or (right and SAYS_NOTHING.fullmatch(right.casefold())):
+        return None
     wrong = heard.details.get("wrong", "")
     texts = moment.texts
     if right:

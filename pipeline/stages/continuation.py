@@ -8,13 +8,15 @@ from typing import ClassVar
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
 from pipeline.continuing import continued, followed_up, follows_up, in_flow, nothing_left
-from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput
+from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput, UtteranceOutput
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
 from pipeline.focus import Focus, Target
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.grid.steps import rating_due
 from pipeline.guide import Agenda, agenda_of
+from pipeline.leads import is_finished
+from pipeline.offers import LISTED
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import SaturationMetrics
 from pipeline.strategies import Strategies
@@ -27,6 +29,10 @@ LONG = 8
 """Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
 GUIDE_FINISHED = "guide_finished"
 NOTHING_LEFT = "nothing_left"
+SETTLED = 4
+"""Turns from which on what a concept demands may be asked at a break."""
+BRIEF_ANSWER = 15
+"""Words of an answer up to which there is one."""
 RATINGS_DUE = "the grid was not rated, and the interview would end"
 MODERATOR = "moderator"
 MUST_ASK = "must_ask"
@@ -72,12 +78,27 @@ def _last_chance(context: TurnContext) -> bool:
     return left == 1 or (left == 2 and not in_flow(context))
 
 
-def _demand(decision: Decision, reason_to_end: str | None) -> str:
+def _at_a_break(context: TurnContext, decision: Decision) -> bool:
+    """Whether a concept test would go on in its list after an answer that leaves nothing to ask about.
+
+    Then what the concept demands breaks nothing off.
+    """
+    first = next((candidate for candidate in decision.candidates if candidate.selected), None)
+    listed = first is not None and first.target is not None and first.target.kind in LISTED
+    if not (listed and context.strategies.stays) or context.get(ContextOutput).turn_number < SETTLED:
+        return False
+    said = context.get(UtteranceOutput).content
+    return len(said.split()) <= BRIEF_ANSWER or is_finished(said, context.state.language)
+
+
+def _demand(decision: Decision, reason_to_end: str | None, *, at_a_break: bool) -> str:
     """Why what the concept demands is asked now, in words."""
     if decision.close:
         otherwise = f"the interview would close: {decision.reason}" if decision.reason else "the interview would close"
     elif reason_to_end is not None:
         otherwise = f"the interview would end: {reason_to_end.replace('_', ' ')}"
+    elif at_a_break:
+        otherwise = "the answer leaves nothing to ask about"
     else:
         otherwise = "the turns that are left are only just enough"
     return f"the concept demands it, and {otherwise}"
@@ -141,11 +162,18 @@ class ContinuationStage:
         own = agenda.demanded(guide, elements=False)
         elements = context.strategies.elements_press or (reason_to_end is not None and left - 1 > own)
         demanded = agenda.must_ask(guide, elements=elements)
-        pressing = agenda.demanded(guide, elements=elements) >= left
+        at_a_break = _at_a_break(context, decision)
+        pressing = agenda.demanded(guide, elements=elements) >= left or at_a_break
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
             asking, target = _asking(context.strategies, demanded)
             focus = Focus(target=target, label=target.label)
-            return continued(context, "", strategy=asking, focus=focus, because=_demand(decision, reason_to_end))
+            return continued(
+                context,
+                "",
+                strategy=asking,
+                focus=focus,
+                because=_demand(decision, reason_to_end, at_a_break=at_a_break),
+            )
         owed = rating_due(context.get(StateOutput).grid) if reason_to_end is not None else None
         rating = next((s for s in context.strategies if s.grid_step == "rate"), None)
         if owed is not None and rating is not None and chosen.directive is None:

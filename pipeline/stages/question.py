@@ -31,7 +31,7 @@ from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.offers import chosen_by_writer, keeps_strategy, offered
+from pipeline.offers import chosen_by_writer, keeps_strategy, offered, staying
 from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Rendering
 from pipeline.question.answering import answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
@@ -133,7 +133,8 @@ class QuestionStage:
             return await asking.ask(await self._request(context, going), before=before)
         choices = [await self._request(context, way) for _, way in ways]
         best = ways[0][0].final_score or 0.0
-        behind = [best - (candidate.final_score or 0.0) for candidate, _ in ways]
+        stays = context.strategies.stays if keeps_strategy(context.configuration) else frozenset()
+        behind = [0.0 if one.strategy in stays else best - (one.final_score or 0.0) for one, _ in ways]
         request = choices[0].model_copy(update={"offers": tuple(_offer(choice) for choice in choices)})
         asked = await asking.ask(request, before=before, choices=choices, behind=behind)
         if asked.taken:
@@ -153,12 +154,13 @@ class QuestionStage:
             return []
         graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
         ways: list[tuple[ScoredCandidate, ContinuationOutput]] = []
-        for candidate in offered(
-            decision,
-            context.strategies,
-            compared=compares,
-            same_strategy=keeps_strategy(context.configuration),
-        ):
+        if compares and keeps_strategy(context.configuration) and context.strategies.stays:
+            offers = staying(decision, context.strategies, context.state.focus_history)
+        else:
+            offers = offered(
+                decision, context.strategies, compared=compares, same_strategy=keeps_strategy(context.configuration)
+            )
+        for candidate in offers:
             focus = focus_of(candidate.target, chosen.tracker, graph, turn)
             if compares and ways and (focus is None or focus.mentioned_turn != turn):
                 continue  # Going back to something is the engine's to choose.
@@ -189,7 +191,7 @@ class QuestionStage:
         asked = [utterance.text for utterance in context.state.utterances if utterance.speaker == "interviewer"]
         wanted = demands_of(context.configuration.concept, context.state.language)
         before = sum(any(text in one for text in wanted) for one in asked)
-        return texts[min(before, len(texts) - 1)] if texts else ""
+        return texts[before] if before < len(texts) else ""
 
     def _forms(self, context: TurnContext, focus: Focus | None) -> tuple[Form, ...]:
         """The questions of the topic that is asked for; none where it is about something else."""

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 from config.loader import Library
-from pipeline.concept import Element, PipelineSettings
+from pipeline.concept import Element, MustAsk, PipelineSettings
 from pipeline.coverage import ElementCoverage, Told, covered, element_of, gaps_of, share
 from pipeline.engines.registry import ENGINES
 from pipeline.focus import Target
 from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SurfaceGraph
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.ports import QuestionRequest
-from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
+from tests.support.interview import Interview, concepts, conduct_policy, configuration, new_state, small_methodology
 
 TASTE = Element(id="taste", label="the taste", connection_requirements=("price",))
 PRICE = Element(id="price", label="the price")
@@ -249,6 +249,26 @@ async def test_interview_with_any_number_of_elements_comes_to_its_end(name: str,
     assert interview.state.status == "completed"
     assert len(interview.state.coverage) == count
     assert sum(entry.mentioned > 0 for entry in interview.state.coverage) == min(count, interview.state.turn_count)
+
+
+async def test_what_a_concept_test_demands_is_asked_where_it_breaks_nothing_off() -> None:
+    plain = configuration()
+    file = Library(PipelineSettings()).configuration("coffee_mec", engine="arbitration").engine_file
+    elements = tuple(Element(id=f"e{n}", label=f"the {n}th shelf of it") for n in range(9))
+    demanded = (MustAsk(id="today", question="How do you manage today?"),)
+    changes = {"elements": elements, "engine": "arbitration", "must_ask": demanded}
+    configured = plain.model_copy(
+        update={"concept": plain.concept.model_copy(update=changes), "engine_file": file, "conduct": conduct_policy()}
+    )
+    interview = Interview(configuration=configured, state=new_state(max_turns=15, engine="arbitration"))
+    long = "I would put the cups on it and then the plates and the two bowls that we were given by my sister last year"
+    asked = []
+    for said in (long, long, long, long, long, "The cups stand there. There isn't much more to it.", long):
+        await interview.say(said, concepts((said[:20], "attribute")))
+        asked.append("How do you manage today?" in interview.state.utterances[-1].text)
+    assert asked == [False, False, False, False, False, True, False]
+    assert interview.outcomes[5].record is not None
+    assert interview.outcomes[5].record.reason == "the concept demands it, and the answer leaves nothing to ask about"
 
 
 def test_question_about_an_element_names_it() -> None:

@@ -281,6 +281,7 @@ def test_words_that_say_that_there_is_no_more_to_tell(said: str, left: bool) -> 
         ("The forms are on my desk, unsigned. So that's where it stands.", True),
         ("They don't leak. That's me done on bottles.", True),
         ("Nothing next. I'm happy to leave it there.", True),
+        ("They still are. That's all I've got to say on it.", True),
         ("That's all, more than this I don't know to say.", True),
         ("Ich habe ihn nie gefragt. Das war's, mehr weiß ich nicht.", True),
         ("Felt bad I'd never gone out with him, that's all.", False),
@@ -304,6 +305,16 @@ async def test_who_says_once_that_this_was_all_is_asked_the_closing_question_lat
         await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
     await interview.say("It had a green gate. That's about the lot.", concepts(("green gate", "attribute")))
     assert interview.state.utterances[-1].kind == kind
+
+
+async def test_who_says_twice_that_this_was_all_is_asked_the_closing_question_early() -> None:
+    interview = Interview(state=new_state(max_turns=30))
+    for turn in range(1, 4):
+        await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
+    await interview.say("It had a green gate. That's the story.", concepts(("green gate", "attribute")))
+    once = interview.state.utterances[-1].kind
+    await interview.say("The gate squeaked. That's all I've got to say on it.", concepts(("squeak", "attribute")))
+    assert (once, interview.state.utterances[-1].kind) == ("question", "closing_question")
 
 
 async def test_who_has_told_all_of_it_is_asked_the_closing_question_at_once() -> None:

@@ -91,16 +91,17 @@ async def test_what_the_concept_demands_is_asked_verbatim_before_the_end(turns: 
 
 
 async def test_what_the_concept_demands_is_led_to_so_that_it_does_not_seem_to_follow() -> None:
-    demanded = [MustAsk(id=f"q{n}", question=f"What about number {n}, please tell me?").model_dump() for n in range(2)]
+    demanded = [MustAsk(id=f"q{n}", question=f"What about number {n}, please tell me?").model_dump() for n in range(3)]
     own = configured(must_ask=demanded).model_copy(update={"conduct": conduct_policy()})
     interview = Interview(configuration=own, state=new_state(max_turns=6))
     while interview.state.status in ("created", "active", "closing"):
         turn = interview.state.turn_count
         await interview.say(f"answer {turn}", concepts((f"thing {turn}", "attribute")))
     said = [u.text for u in interview.state.utterances if u.speaker == "interviewer"]
-    first, second = (text for text in said if "please tell me" in text)
+    first, second, third = (text for text in said if "please tell me" in text)
     assert first == f"{conduct_policy().texts.demanded[0]} What about number 0, please tell me?"
     assert second == f"{conduct_policy().texts.demanded[1]} What about number 1, please tell me?"
+    assert third == "What about number 2, please tell me?"
 
 
 async def test_more_demands_than_turns_leave_the_rest_with_the_reason() -> None:

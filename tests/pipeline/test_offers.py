@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from pipeline.concept import Element
 from pipeline.engines.base import MARGIN, Decision, ScoredCandidate, Term
 from pipeline.errors import LLMUnavailable
 from pipeline.focus import Target
-from pipeline.offers import MOST, MOST_COMPARED, chosen_by_writer, keeps_strategy, offered
+from pipeline.offers import MOST, MOST_COMPARED, chosen_by_writer, keeps_strategy, offered, staying
 from pipeline.ports import QuestionRequest
-from pipeline.state import Directive
+from pipeline.state import Directive, FocusEntry
 from pipeline.strategies import Strategies
 from tests.support.interview import Interview, PlainWriter, concepts, configuration, small_methodology
 
@@ -221,6 +222,23 @@ def test_strategy_that_stays_leaves_only_what_it_is_about_to_the_writer() -> Non
     assert offered(made, known, compared=True, same_strategy=True) == (first, near)
 
 
+def test_what_was_just_said_is_offered_beside_what_is_next_in_a_list_but_not_for_ever() -> None:
+    strategies = small_methodology().strategies
+    stays = next(s.name for s in strategies if s.node_binding == "required")
+    listed = next(s.name for s in strategies if s.name != stays and not s.generates_closing_question)
+    known = Strategies(strategies, stays=(stays,))
+    part = Target(kind="element", ids=("lid",), label="the lid")
+    first = candidate(listed, "a", 9.0, selected=True).model_copy(update={"target": part})
+    far, farther = candidate(stays, "b", 2.0), candidate(stays, "c", 1.0)
+    made = decision(first, far, farther)
+    assert staying(made, known, ()) == (first, far)
+    once = FocusEntry(turn=1, strategy=stays)
+    assert staying(made, known, (once,)) == (first, far)
+    assert staying(made, known, (once, once)) == ()
+    assert staying(made, Strategies(strategies), ()) == ()
+    assert staying(decision(candidate(listed, "a", 9.0, selected=True), far), known, ()) == ()
+
+
 @pytest.mark.parametrize(
     ("engine", "choice", "compares", "chooses", "keeps"),
     [
@@ -230,13 +248,16 @@ def test_strategy_that_stays_leaves_only_what_it_is_about_to_the_writer() -> Non
         ("two_tier", "engine", True, False, False),
         ("two_tier", None, False, False, True),
         ("arbitration", None, True, False, True),
+        ("arbitration with parts", None, True, True, True),
+        ("arbitration with parts", None, False, False, True),
     ],
 )
 def test_who_chooses_goes_by_the_engine_and_the_concept(
     engine: str, choice: str | None, compares: bool, chooses: bool, keeps: bool
 ) -> None:
-    given = configuration()
-    concept = given.concept.model_copy(update={"engine": engine, "choice": choice})
+    given, name = configuration(), engine.split()[0]
+    parts = (Element(id="lid", label="the lid"),) if "with parts" in engine else ()
+    concept = given.concept.model_copy(update={"engine": name, "choice": choice, "elements": parts})
     settled = given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}})
     assert chosen_by_writer(settled, compares=compares) is chooses
     assert keeps_strategy(settled) is keeps

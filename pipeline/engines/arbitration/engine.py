@@ -94,6 +94,7 @@ class Arbitration:
             elements_press=False,
             topics=next((s.id for s in found if s.applies == "guide_topic"), None),
             tactics=by_tactic,
+            stays=(s.id for s in found if s.phase == "depth") if configuration.concept.elements else (),
         )
 
     def decide(self, inputs: DecisionInputs) -> Decision:

@@ -10,11 +10,13 @@ from pipeline.elements import Names, key_of, named
 from pipeline.engines.arbitration.file import Manner
 from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
-from pipeline.leads import BRIEF, FIRST, Lead, LeadKind, is_bare, is_finished, judges, leads_of, refers, subject_of
+from pipeline.leads import BRIEF, Lead, LeadKind, is_bare, is_finished, judges, leads_of, refers, subject_of
 from pipeline.question.clauses import said_back
-from pipeline.question.text import sentences
+from pipeline.question.text import sentences, words
 from pipeline.subjects import answer_of, language_of
 
+WENT_ON = 12
+"""Words behind what was said from which on somebody has gone on to something else, and it is not said back."""
 WORN_AFTER = 3
 """Questions about an element from which on only a question of the respondent's is a lead to it."""
 TELLING: frozenset[LeadKind] = frozenset(
@@ -120,14 +122,16 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
             if turn < inputs.turn_count:
                 manner = "earlier"
             elif element == asked and not last and lead.kind not in ANSWERED:
-                if not _can_be_said(lead, language):
+                if not _can_be_said(lead, language) or lead.behind > WENT_ON:
                     continue  # It was just asked about; what else was said of it is not known well enough.
                 manner = "words"
             own = manner in ("last", "words") or lead.kind == "asks"
             label = _said(lead, language) if own else labels[element]
             target = Target(kind="lead", ids=(name, element), label=label)
             yield Followed(lead.kind, manner, target, turn, last, lead.words or lead.sentence)
-        elif turn == inputs.turn_count and (last or lead.kind in ANSWERED or _can_be_said(lead, language)):
+        elif turn == inputs.turn_count and (
+            last or lead.kind in ANSWERED or (lead.behind <= WENT_ON and _can_be_said(lead, language))
+        ):
             label = lead.words or lead.sentence if last else _said(lead, language)
             target = Target(kind="lead", ids=(name,), label=label)
             yield Followed(lead.kind, "last" if last else "words", target, turn, last, target.label)
@@ -195,7 +199,7 @@ def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
 def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
     """A brief answer to a question about the idea, unless one like it was asked about lately.
 
-    Of the first answer more words are brief: what somebody thinks of the idea at first is asked about before its parts.
+    Of the first answer any words are brief: what somebody thinks of the idea at first is asked about before its parts.
     """
     lately = inputs.questions[-apart:] if apart else ()
     asked = inputs.questions[-1].target if inputs.questions else None
@@ -203,12 +207,12 @@ def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
     answer = answer_of(inputs)
     names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
     spoken, language = named(answer, names), language_of(inputs)
-    if spoken and not judges(answer, language):
+    first = inputs.turn_count == 1 and len(words(answer)) > BRIEF and not is_finished(answer, language)
+    if spoken and not first and not judges(answer, language):
         return  # What it names is the answer.
     if not _worn(inputs).isdisjoint(spoken):
         return
-    brief = FIRST if inputs.turn_count == 1 else BRIEF
-    if of_idea and is_bare(answer, language, brief=brief) and all(kind_of(e.target) != "bare" for e in lately):
+    if of_idea and (first or is_bare(answer, language)) and all(kind_of(e.target) != "bare" for e in lately):
         element = element_of(asked)
         ids = (f"bare.{inputs.turn_count}", *((element,) if element is not None else ()))
         yield Followed("bare", "last", Target(kind="lead", ids=ids, label=answer), inputs.turn_count, last=True)

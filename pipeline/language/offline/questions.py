@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from pipeline.finished import closes
 from pipeline.language.offline.advice import NONE, Advice, Adviser
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.probe_worth import kind_of
@@ -86,6 +87,8 @@ APPEARED = 0.8
 """What asking about somebody gains who appears in the last sentence, about whom the answer then stops."""
 SPOKEN_OF = 2
 """Answers with something, or sentences of the last one with somebody, from which on a question may name just that."""
+UNFEELING = frozenset(("matter", "gives", "means", "why"))
+"""Kinds of probes that do not follow a word of sympathy where there are others."""
 FELT = 0.15
 """What a candidate gains for each step of feeling in what it is about."""
 PEAK = 0.6
@@ -133,7 +136,9 @@ class OfflineQuestionWriter:
             return 0
         told = _telling(choices[0])
         advice = self._advice(choices[0])
-        away = (-AWAY if told.felt or told.peak else AWAY) if _leaves(choices[0]) else 0.0
+        if choices[0].stimulus and told.exhausted:
+            return 0
+        away = (-AWAY if told.felt or told.peak else AWAY) if _leaves(choices[0]) and not choices[0].stimulus else 0.0
         if _leaves(choices[0]) and advice.ratings:
             away -= GAIN * max(0.0, max(advice.ratings[kind] for kind in STAYS) - MIDDLING)
         least = _promise(choices[0], told, advice) + _weight(choices[0]) + away + LEAST_GAIN
@@ -313,7 +318,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     best = [text for _, text in ranking]
     told_more = len((answer or "").split()) >= MUCH_BESIDE and not told.exhausted
     stands = (bool(request.stimulus) and about is None) or _closes(request)
-    over = told.exhausted and not (told.felt or told.peak) and request.kind == "follow_up"
+    over = told.exhausted and (closes(answer or "") or not (told.felt or told.peak)) and request.kind == "follow_up"
     if request.complained and told_more and not stands:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     elif (request.complained or over) and not stands:
@@ -330,6 +335,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     sorry = bool(before) and before.startswith(sympathies(speaking)) and not _closes(request)
     if answer and sorry and (ends_with_loss(request, answer) or about is None):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
+    elif sorry:
+        best = sorted(best, key=lambda text: kind_of(text) in UNFEELING)
     if before:
         yield from (f"{before} {text}" for text in best[:6])
     yield from best
@@ -404,7 +411,7 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
 
 def _elsewhere(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
     """What is asked where there is nothing to ask about: the topic, or the story where no more of it is to be told."""
-    done = request.complained or _telling(request).exhausted
+    done = (request.complained or _telling(request).exhausted) and not request.stimulus
     if done and speaking.back_to_story and tells_stories(request.methodology, request.language):
         return speaking.back_to_story
     return speaking.any_topic
@@ -471,7 +478,7 @@ def _best(
         )
         plainest += zip(worths, naming, strict=True)
     over = (told.over or told.exhausted) and not (told.felt or told.peak) and len(request.all_questions) >= BEGUN
-    if over and stories:
+    if over and stories and not request.stimulus:
         for place, text in enumerate(_turned(speaking.back_to_story, request, "back")):
             asked = sum(was_asked(other, question) for other in speaking.back_to_story for question in lately)
             plainest.append((FLOOR + BACK - asked - TIE * place, text))
@@ -484,7 +491,8 @@ def _best(
         plainest += [(FLOOR + APPEARED, probe.replace("{x}", appeared)) for probe in speaking.appearing]
     if name := _newcomer(request):
         plainest += [(FLOOR + NEWCOMER, probe.replace("{x}", name)) for probe in speaking.newcomers]
-    plainest += [(each.value + SAYS_BACK, each.text) for each in advice.said]
+    if not told.exhausted:
+        plainest += [(each.value + SAYS_BACK, each.text) for each in advice.said]
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
 
 

@@ -263,6 +263,13 @@ def test_correction_says_what_is_right_and_goes_on() -> None:
     assert (open_ended.then, open_ended.asks) == ("stands", "correction")
 
 
+@pytest.mark.parametrize("right", ["isn't", "it", "that was", "so it is"])
+def test_words_that_say_nothing_are_no_correction(right: str) -> None:
+    said = f"I said it was peace of mind but {right}"
+    heard = HeardAct(act="corrects", start=0, end=len(said), sure=True, heard_by="rules", details={"right": right})
+    assert move_for(replace(moment(said), acts=(heard,))) is None
+
+
 def test_asking_back_twice_leads_to_another_question() -> None:
     first = whole("what do you mean?", "asks_back")
     assert first.then == "simpler"

@@ -98,9 +98,9 @@ def test_part_that_an_answer_named_on_its_way_is_no_lead() -> None:
     on_its_way = (
         "I saw the delivery van there on the right of it. Then my sister came to mind, who has one much like it."
     )
-    assert decide(on_its_way, coverage=named).tactic != "raised"
+    assert decide(on_its_way, coverage=named, turn_count=2).tactic != "raised"
     last = "My sister has one much like it, as it happens. And then there's the delivery van."
-    assert decide(last, coverage=named).tactic == "raised"
+    assert decide(last, coverage=named, turn_count=2).tactic == "raised"
 
 
 def test_respondent_is_answered_however_often_they_ask_and_however_near_the_end_is() -> None:
@@ -181,7 +181,8 @@ def test_why_is_asked_after_a_brief_answer_but_not_after_each() -> None:
 def test_first_thought_is_asked_about_before_the_parts_of_the_idea() -> None:
     said = "Hm. It's an insurance. They call it a plan but it's an insurance."
     assert decide(said).tactic == "brief"
-    assert decide(f"{said} And that is as it is, with all of them, for years.").tactic != "brief"
+    assert decide(f"{said} And that is as it is, with all of them, for years.").tactic == "brief"
+    assert decide(f"{said} There isn't much more to it.").tactic != "brief"
     assert decide(said, turn_count=4).tactic != "brief"
 
 
@@ -376,9 +377,9 @@ def test_every_lead_is_followed_however_it_would_be_asked_about() -> None:
 
 def test_piece_of_a_sentence_is_no_lead_to_be_said_back() -> None:
     before = "It is a big thing for our hall, where the shoes are. "
-    piece = decide(f"{before}Not too heavy where my mother lives. It stands there. We will see what they say.")
+    piece = decide(f"{before}Not too heavy where my mother lives. It stands there. We will see.", turn_count=2)
     assert "follow_lead" not in [one.strategy for one in piece.candidates]
-    whole = decide(f"{before}If they come late, I don't pay that month. It stands there. We will see what they say.")
+    whole = decide(f"{before}If they come late, I don't pay that month. It stands there. We will see.", turn_count=2)
     one = candidate(whole, "follow_lead")
     assert one.target is not None
     assert (one.tactic, one.target.label) == ("against_in_words", "If they come late, I don't pay that month.")

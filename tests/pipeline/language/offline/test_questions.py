@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.language.offline import questions
 from pipeline.language.offline.advice import Advice
+from pipeline.language.offline.echoes import Echo
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.questions import (
@@ -23,6 +24,7 @@ from pipeline.language.offline.questions import (
     is_dont_know,
     wordings,
 )
+from pipeline.language.offline.saying_back import Said
 from pipeline.language.offline.telling import asks_story
 from pipeline.language.offline.wording import SHORT_QUOTE
 from pipeline.methodology import Form, Methodology, Strategy
@@ -298,6 +300,24 @@ def test_death_is_never_passed_over(answer: str, sorry: bool) -> None:
 )
 def test_sympathy_names_who_died_of_the_family(answer: str, said: str) -> None:
     assert compose(deepening(answer=answer)).startswith(f"{said} ")
+
+
+def test_no_reason_is_asked_for_behind_a_word_of_sympathy() -> None:
+    answer = "She stood in the door and said, bring it back. My mother died. It was the umbrella that she lent me then."
+    asked = [compose(deepening(turn=turn, answer=answer)) for turn in range(1, 16)]
+    assert all(text.startswith("I'm sorry") for text in asked)
+    assert not {kind_of(text) for text in asked} & {"matter", "gives", "means", "why"}
+
+
+def test_nothing_is_said_back_to_who_has_said_that_this_was_all() -> None:
+    words = "His glasses were still in the door"
+    echo = Echo(f"{words}.", words, start=0, end=34, back=1, whole=True, sentence=f"{words}.")
+    said = Said("His glasses were still in the door. Tell me more about that.", echo, rating=3.0, value=3.0)
+    told = "His glasses were still in the door. They still are."
+    assert "glasses" in compose(deepening(answer=told), advice=Advice((said,)))
+    assert "glasses" not in compose(
+        deepening(answer=f"{told} That's all I've got to say on it."), advice=Advice((said,))
+    )
 
 
 def test_a_death_told_of_in_passing_does_not_break_off_what_was_told_after_it() -> None:
