@@ -19,6 +19,11 @@ _HEDGES = re.compile(
     re.IGNORECASE,
 )
 """What is left out of a clause."""
+_ASIDES = re.compile(
+    r",\s*i (?:think|guess|suppose|reckon|must say)\s*,(?=\s*(?!(?:and|but|or|so|because|who|which|where|when|that(?!'))\b)\w)",
+    re.IGNORECASE,
+)
+"""A hedge between two clauses that only commas part: “I belong again, I suppose, that's the word for it”."""
 _PARTS = re.compile(r"[^,]+,\s*")
 """A hedge with the comma behind it that stands between two clauses: “it was nothing really, it rained”."""
 _OPENERS = re.compile(
@@ -57,12 +62,12 @@ _PRESENT = re.compile(r"^(?:s?he|it|(?:no|every|some)(?:body|one)|no one) (?:\w+
 """Verbs by their form, beside those that are known."""
 NOT_TO_THEIR_FACE = re.compile(
     r"\b(?:people|ones?|folks?|lads|men|women|those|somebody|someone) like (?:me|us)\b|\b(?:saying|thinking|meaning)\b"
-    r"|\b(?:nobody|no one|(?:he|she|they) (?:doesn't|don't|didn't|never)) (?:wants?|wanted|likes?|liked|loves?"
+    r"|\bwe (?:are|were|'re) (?:on|at|talking|speaking)\b|\b(?:nobody|no one|(?:he|she|they) (?:doesn't|don't|didn't|never)) (?:wants?|wanted|likes?|liked|loves?"
     r"|loved|needs?|needed) (?:me|us)\b",
     re.IGNORECASE,
 )
-"""What turns into something else in the second person: “people like you”, “nobody wants you”; and what was said with
-somebody's voice."""
+"""What turns into something else in the second person: “people like you”, “nobody wants you”, “you were on the price”,
+where the talk was meant; and what was said with somebody's voice."""
 _NEEDS_MORE = frozenset("took said had was were did got went made let put gave told came knew has is".split())
 """Verbs that say nothing with nothing but a subject."""
 _QUOTES = re.compile(r"[\"“”„«»{}<>*]")
@@ -83,7 +88,7 @@ _FRAGMENT_IN_IT = re.compile(r"\b(?:like so|this (?:big|small|much)|as i said|i 
 def plain(piece: str) -> str:
     """What of a clause is said back: without what opens it, hedges and marks."""
     bare = _OPENERS.sub("", without_asides(_QUOTES.sub("", piece)).strip(_EDGES))
-    hedged = _HEDGES.sub(lambda found: ", " if _PARTS.fullmatch(found[0]) else " ", bare)
+    hedged = _HEDGES.sub(lambda found: ", " if _PARTS.fullmatch(found[0]) else " ", _ASIDES.sub(",", bare))
     return _TAGS.sub("", re.sub(r"\s+", " ", hedged.replace(" ,", ",")).strip(_EDGES))
 
 

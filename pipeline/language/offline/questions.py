@@ -445,7 +445,8 @@ def _best(
     gains = {kind: GAIN * (rating - MIDDLING) for kind, rating in advice.ratings.items()}
     if len(request.all_questions) >= LATE:
         gains["then"] = gains.get("then", 0.0) - STORY_TOLD
-    not_lived = NOT_LIVED * (not tells_stories(request.methodology, request.language) and not _lived(request))
+    tells = tells_stories(request.methodology, request.language)
+    not_lived = NOT_LIVED * (not tells and (told.lasting or not _lived(request)))
     found = [
         (_weighed(value, gains.get(kind_of(text))) - not_lived * (WAS_LIKE.search(text) is not None), text)
         for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)

@@ -18,6 +18,8 @@ LATEST = 2
 """Sentences at the end of an answer in which a feeling is fresh."""
 PEAK_IN = 3
 """Sentences at the end of an answer in which what weighs most is not passed over."""
+TOLD_ON = 20
+"""Words behind that there is no more to tell up to which nothing more is told."""
 CLOSING_WORDS = 10
 """Most words of an answer that closes a subject."""
 ENDED_FOR = 3
@@ -190,9 +192,15 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         origins=any(re.search(speaking.origins, answer.casefold()) for answer in answers),
         learning=_slips(answers, speaking) >= SLIPS,
         retold=re.search(speaking.retells, last) is not None,
-        exhausted=re.search(speaking.exhausted, last) is not None or closes(last),
+        exhausted=_is_exhausted(last, speaking) or closes(last),
         planned=re.search(speaking.planned, said[-1]) is not None,
     )
+
+
+def _is_exhausted(answer: str, speaking: LanguagePhrasing) -> bool:
+    """Whether an answer says that there is no more to tell of it, and does not tell on for long after that."""
+    found = [*re.finditer(speaking.exhausted, answer)]
+    return bool(found) and len(answer[found[-1].end() :].split()) <= TOLD_ON
 
 
 def _ending(said: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ def told(*answers: str) -> Telling:
         ("We sold the boat in the end. That's it really.", "over"),
         ("I had my supper. Well, that's the end of the day really.", "over"),
         ("He asked about the folder. I don't really have much to say about that.", "exhausted"),
+        ("Nothing, honestly. Five euros at the drugstore, they break, I buy another.", "exhausted"),
         ("The whole street was at the grave. That one I did alone.", "reflecting"),
         ("He kept the key for years. He doesn't open the door to anybody.", "lasting"),
         ("The boat came in late. That's what was hard, waiting there with nobody to ask.", "reflecting"),
@@ -48,6 +49,11 @@ def test_how_an_answer_is_told(answer: str, what: str) -> None:
     ("answer", "what"),
     [
         ("I like the handle.", "several"),
+        (
+            "My neck goes. That's it really. I do it first thing, left, right, like an owl, before I turn the key, and "
+            "if it doesn't go I have a coffee and do the stretches.",
+            "exhausted",
+        ),
         ("It keeps the soup warm until noon.", "happening"),
         ("We laughed all the way home.", "over"),
         ("It was late. We had twelve miles to go and the lights were out.", "figures"),
