@@ -62,7 +62,8 @@ _PRESENT = re.compile(r"^(?:s?he|it|(?:no|every|some)(?:body|one)|no one) (?:\w+
 """Verbs by their form, beside those that are known."""
 NOT_TO_THEIR_FACE = re.compile(
     r"\b(?:people|ones?|folks?|lads|men|women|those|somebody|someone) like (?:me|us)\b|\b(?:saying|thinking|meaning)\b"
-    r"|\bwe (?:are|were|'re) (?:on|at|talking|speaking)\b|\b(?:nobody|no one|(?:he|she|they) (?:doesn't|don't|didn't|never)) (?:wants?|wanted|likes?|liked|loves?"
+    r"|\bwe (?:are|were|'re) (?:on|at|talking|speaking)\b"
+    r"|\b(?:nobody|no one|(?:he|she|they) (?:doesn't|don't|didn't|never)) (?:wants?|wanted|likes?|liked|loves?"
     r"|loved|needs?|needed) (?:me|us)\b",
     re.IGNORECASE,
 )
