@@ -20,7 +20,8 @@ _HEDGES = re.compile(
 )
 """What is left out of a clause."""
 _ASIDES = re.compile(
-    r",\s*i (?:think|guess|suppose|reckon|must say)\s*,(?=\s*(?!(?:and|but|or|so|because|who|which|where|when|that(?!'))\b)\w)",
+    r",\s*i (?:think|guess|suppose|reckon|must say)\s*,"
+    r"(?=\s*(?!(?:and|but|or|so|because|who|which|where|when|that(?!'))\b)\w)",
     re.IGNORECASE,
 )
 """A hedge between two clauses that only commas part: “I belong again, I suppose, that's the word for it”."""
