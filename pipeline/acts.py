@@ -69,7 +69,7 @@ TO_THE_INTERVIEWER = frozenset({"told", "going_on", "enough", "beside", "asked"}
 ABOUT_THE_QUESTION = re.compile(
     r"\b(?:what you'?re asking|(?:the|your) question|what you mean|don'?t (?:quite |really )?(?:get|follow|understand)"
     r" (?:you|what you|the question))\b|\bof what\?|\bfrom what\?|\bdoes what\b|\bmakes what\b"
-    r"|\b(?:before|after|about|then|with|like|when) what,? sorry\b|\bwhat (?:is|was|did) what\b",
+    r"|\b(?:before|after|about|then|with|like|when) what,? sorry\b|\bwhat (?:is|was|did|does|do|would|will) what\b",
     re.IGNORECASE,
 )
 """Words of a counter-question that can only be about what was asked."""

@@ -38,8 +38,10 @@ REASON_IN = 3
 """Sentences behind such a lead in which it is."""
 TRAILING = 14
 """Words behind a question up to which it waits for an answer; who has gone on for longer has left it."""
-PERSONAL_IN = 3
-"""Sentences at the end of an answer in which somebody has come to what it would mean in their life."""
+OUTCRY = 3
+"""Words of a question up to which somebody who goes on only exclaims: “Where's the bread?”"""
+PERSONAL_IN = 30
+"""Words behind a sentence up to which what it would mean in somebody's life is what an answer came to."""
 STORY = 20
 """Words of an answer from which on it can be a story."""
 
@@ -157,15 +159,17 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
         if at == 0 and len(told) > 1 and said.endswith("?") and _takes_up(said, elements, rules):
             continue
         found = _kind(said, rules, bool(elements))
-        personal = rules["personal"].search(said) if at >= len(told) - PERSONAL_IN else None
+        more, behind = at + 1 < len(told), len(words(" ".join(told[at + 1 :])))
+        personal = rules["personal"].search(said) if behind <= PERSONAL_IN else None
         answered = found is not None and found[0] in ("asks", "unclear", "unseen")
         if personal and not answered and not rules["no_personal"].search(said):
             found = "personal", personal.start()
         if found is None:
             continue
         kind, start = found
-        more, behind = at + 1 < len(told), len(words(" ".join(told[at + 1 :])))
         if kind in ("asks", "unseen") and behind > TRAILING:
+            continue
+        if kind == "asks" and more and len(words(sentence)) <= OUTCRY:
             continue
         if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
             continue  # What somebody would like to know, and goes on from, is told rather than asked.

@@ -31,7 +31,7 @@ _OPENERS = re.compile(
     r"^(?:(?:and|but|so|because|cos|or|then|also|well|oh|yeah|yes|no|um|uh|hm+|anyway|now|plus|though|that's why"
     r"|i (?:think|suppose|guess|mean|thought|reckon)|you know"
     r"|i(?:'m| am) afraid(?: that(?= (?:\w+) (?:\w+)))?(?= (?:i|he|she|it|we|they|the|my|that)\b)"
-    r"|suddenly|in the end|at (?:first|least)|haha|ha|only|maybe|perhaps)\b[\s,]*)+",
+    r"|the (?:only )?thing is|suddenly|in the end|at (?:first|least)|haha|ha|only|maybe|perhaps)\b[\s,]*)+",
     re.IGNORECASE,
 )
 _TAGS = re.compile(

@@ -115,6 +115,8 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
             continue
         # Who stops at a part of the idea by themselves says by that that it counts.
         last = (lead.last or lead.kind == "raised") and turn == inputs.turn_count
+        if lead.kind == "personal" and turn == inputs.turn_count:
+            last = last or lead.behind > WENT_ON or not _can_be_said(lead, language)
         name = f"{lead.kind}.{turn}.{number}"
         if element is not None:
             # What was asked about and comes up again at the end is “that”; its name again would be stiff.

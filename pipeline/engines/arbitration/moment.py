@@ -186,8 +186,8 @@ class Moment(TurnView):
 
     def open_sides(self, *, last: bool) -> list[Tactic]:
         """Sides of the idea, those for its end or the others, that no question was about and nobody spoke of."""
-        language = language_of(self.inputs)
-        said = " ".join((*self.inputs.answers.values(), *self.inputs.demands)).casefold()
+        language, told = language_of(self.inputs), self.inputs
+        said = " ".join((*told.answers.values(), *told.demands, *told.question_texts)).casefold()
         return [
             tactic
             for strategy in self.table.values()

@@ -150,7 +150,8 @@ HARM = re.compile(
     r"|outside (?:my|the|our)|pinned|won'?t let|let me (?:leave|out|go)|trapp\w*|weapon|swung|flinch\w*"
     r"|temper|chest|breath\w*|stroke|faint\w*|numb|gas|fire|wires?|passport|money off|checks my"
     r"|his hands?|her hands?|lump|alone|naked|send them|nobody would|no one would|no use"
-    r"|won'?t be (?:here|around|there)|tonight|insulin|medication|meds|needle|dose|ledge|bath|scissors"
+    r"|won'?t be (?:here|around|there)|(?<!to her )(?<!to him )(?<!to them )tonight"
+    r"|insulin|medication|meds|needle|dose|ledge|bath|scissors"
     r")\b",
     re.IGNORECASE,
 )
@@ -164,7 +165,7 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     "wants_withdrawal": re.compile(
         r"\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b|\b(?:you|please) keep what i\b"
         r"|\b(?:don'?t|do not|never) (?:delete|erase|remove) (?:any|it|that|what|my)"
-        r"|\btake (?:that|the|this) warning off\b",
+        r"|\btake (?:that|the|this) warning off\b|\bbe (?:\w+ ){0,2}careful with\b|\bto be kept\b|\bplease keep\b",
         re.IGNORECASE,
     ),
     "minor": re.compile(
@@ -190,6 +191,8 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """Words of somebody who goes on: a wish to stop or to pause that is not sure counts for nothing beside them."""
+BY_NAME = re.compile(r"\bthat(?:'?s| was) (?:so )?(?:me|us|him|her|them),? that (?:is|was)\b", re.IGNORECASE)
+"""Who somebody is: “that's me, that is”."""
 ASKS = re.compile(
     r"\?|\b(?:you|ya|u|yours?|ur|who\w*|what\w*|where\w*|why\w*|how|when|which|whose|wonder\w*|curious|ask\w*|tell me"
     r"|th(?:is|e) (?:study|survey|interview|call|chat|thing)|recording|record(?:ed|s)?|sees?|reads?|incentive"
@@ -234,7 +237,7 @@ class ActHearing:
         story = len(text.split()) >= IN_A_STORY
         denied: set[Act] = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
         goes_on = GOES_ON.search(text) is not None
-        if goes_on:
+        if goes_on or BY_NAME.search(text):
             denied |= ENDS
             by_rule = [None if one and not one.sure and one.act in ENDS else one for one in by_rule]
         if "wants_withdrawal" in denied:

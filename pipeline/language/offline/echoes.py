@@ -25,6 +25,8 @@ LONG = 4
 """Words of a sentence beyond which its clauses are looked at as well."""
 _UNCERTAIN = re.compile(r"\b(?:would|could|might|if)\b|\b\w+'d (?:be|have|like|want|rather)\b", re.IGNORECASE)
 """Words of what only may be so: said back, it sounds as if it were."""
+_DENIED_TWICE = re.compile(r"(?:n't|\b(?:not|never))\b.*\b(?:nobody|nothing|no one|never|nowhere|no)\b", re.IGNORECASE)
+"""A grammar of their own, which sounds like mockery from others."""
 _OF_THEMSELVES = re.compile(
     r"\b(?:i'?m|i am|i was) (?:just |only )?(?:the|an?) (?:\w+ )?(?:mug|fool|idiot|liar|coward|failure|fraud|burden"
     r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b"
@@ -139,6 +141,6 @@ def _can_be_said(clause: str) -> bool:
         and not any(_would(match[1]) for match in _HAD_OR_WOULD.finditer(clause))
         and not any(
             pattern.search(clause)
-            for pattern in (_UNCERTAIN, _OF_THEMSELVES, _PLAYED_DOWN, NOT_TO_THEIR_FACE, HESITATION)
+            for pattern in (_UNCERTAIN, _DENIED_TWICE, _OF_THEMSELVES, _PLAYED_DOWN, NOT_TO_THEIR_FACE, HESITATION)
         )
     )

@@ -437,6 +437,32 @@ def test_danger_of_which_little_is_heard_in_a_story_is_faint(
 
 
 @pytest.mark.parametrize(
+    ("text", "question", "act"),
+    [
+        ("But yeah, first thing was, that's me, that is.", "What went through your mind?", "wants_stop"),
+        ("Let it be kept that she looked. It is to be kept, and nobody had asked her to.", "And?", "wants_withdrawal"),
+        ("And please be a little careful with what I said about my son.", "And?", "wants_withdrawal"),
+    ],
+)
+def test_words_that_only_sound_like_an_end_or_a_wish_to_delete(
+    trained: ActHearing, text: str, question: str, act: Act
+) -> None:
+    assert act not in {one.act for one in trained.read_sync(text, question, "en")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That's the third time I've had that question, by the way.",
+        "But I was just saying something else, really.",
+        "Or... I were talking about my mum.",
+    ],
+)
+def test_complaint_that_a_question_came_again_or_was_beside_is_heard(trained: ActHearing, text: str) -> None:
+    assert "complains" in {one.act for one in trained.read_sync(text, "And what does that mean for you?", "en")}
+
+
+@pytest.mark.parametrize(
     ("question", "about"),
     [
         ("are you a robot", "machine"),

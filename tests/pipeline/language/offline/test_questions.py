@@ -525,6 +525,9 @@ def test_plainest_probe_is_asked_where_no_wording_is_worth_it(monkeypatch: pytes
     assert compose(asked, plain=True) not in phrasing("en").probes
 
 
+SAT = Said("He sat. Tell me more.", Echo("He sat.", "He sat", 0, 6, 0, True, "He sat."), 2.4, 2.4)
+
+
 def deepening(**more: object) -> QuestionRequest:
     method = METHODS["means_end_chain"]
     fields: dict[str, object] = {"label": "quiet motor", "focus_is_last_said": True, **more}
@@ -550,6 +553,52 @@ def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_
     choices = [deepening(seed=1), deepening(seed=2)]
     monkeypatch.setattr(questions, "_promise", lambda choice, told, said: engine if choice is choices[0] else other)
     assert OfflineQuestionWriter().preferred(choices, [0.0, behind]) == preferred
+
+
+@pytest.mark.parametrize(
+    ("ratings", "said", "told", "stays"),
+    [
+        ({"more": 1.8, "means": 0.2}, (), "I would keep it for her.", 1),
+        ({"more": 1.2, "means": 2.4}, (), "I would keep it for her.", 0),
+        (
+            {"more": 1.2},
+            (Said("He sat. Tell me more.", Echo("He sat.", "He sat", 0, 6, 0, True, "He sat."), 2.4, 2.4),),
+            "He sat.",
+            1,
+        ),
+        ({"more": 1.8}, (), "I would keep it for her. That's all I've got to say on it.", 0),
+        ({}, (), "I would keep it for her.", 0),
+    ],
+)
+def test_concept_test_stays_with_what_was_said_where_that_promises_enough(
+    monkeypatch: pytest.MonkeyPatch, ratings: dict[str, float], said: tuple[Said, ...], told: str, stays: int
+) -> None:
+    choices = [
+        deepening(answer=told, stimulus="A lamp that folds."),
+        deepening(answer=told, stimulus="A lamp that folds."),
+    ]
+    writer = OfflineQuestionWriter()
+    monkeypatch.setattr(writer, "_advice", lambda request: Advice(said, ratings))
+    assert writer.preferred(choices, [0.0, 0.0]) == stays
+
+
+def test_probe_that_was_asked_often_gives_way() -> None:
+    ratings = {"more": 1.9, "then": 2.0, "like": 1.2}
+    method = METHODS["critical_incident"]
+    strategy = next(one for one in method.strategies if one.node_binding == "required")
+    told = "We drove up to the lake in my uncle's van. Then the engine coughed and died on the bridge."
+    said = request("critical_incident", strategy, label="engine", answer=told, focus_is_last_said=True)
+    assert kind_of(compose(said, advice=Advice((), ratings))) == "then"
+    asked = (
+        "What happened then?",
+        "How come?",
+        "And what happened next?",
+        "How come?",
+        "How did it go on?",
+        "How come?",
+    )
+    worn = said.model_copy(update={"all_questions": (*asked, *asked[:2], "And then?", "How come?", "How come?")})
+    assert kind_of(compose(worn, advice=Advice((), ratings))) == "more"
 
 
 def test_only_what_was_said_just_now_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
