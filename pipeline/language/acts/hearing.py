@@ -237,9 +237,13 @@ class ActHearing:
         story = len(text.split()) >= IN_A_STORY
         denied: set[Act] = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
         goes_on = GOES_ON.search(text) is not None
-        if goes_on or BY_NAME.search(text):
+        if goes_on:
             denied |= ENDS
             by_rule = [None if one and not one.sure and one.act in ENDS else one for one in by_rule]
+        for named in BY_NAME.finditer(text):
+            by_rule = [
+                None if one and one.act in ENDS and named.start() <= one.start < named.end() else one for one in by_rule
+            ]
         if "wants_withdrawal" in denied:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
         found = [
