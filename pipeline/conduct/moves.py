@@ -601,6 +601,9 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
     texts, told_on = moment.texts, moment.told_words >= LONG_TELLING
+    behind_a_story = heard.start > 0 and moment.told_words >= A_STORY
+    if heard.heard_by == "reader" and not heard.about and behind_a_story:
+        return None  # At the end of a story the reader alone hears that this was all of it.
     unfinished = next((one for one in moment.acts if one.about == GOING_ON), None)
     if unfinished is not None:
         return _wants_topic(moment, unfinished)

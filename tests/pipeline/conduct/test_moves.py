@@ -486,6 +486,19 @@ def test_no_to_a_deletion_nobody_asked_for_goes_on_with_the_answer() -> None:
     assert (move.then, move.text) == ("engine", policy().texts.withdrawal_kept)
 
 
+def test_complaint_that_only_the_reader_hears_behind_a_story_is_none() -> None:
+    story = "It was he who said, hoot, you have to hoot here, quite sternly, as if he had lived here always. " * 2
+    said = f"{story}I think with that I have told you the main things."
+    end = HeardAct(act="complains", start=len(story), end=len(said), sure=True, heard_by="reader")
+    tells = HeardAct(act="tells", start=0, end=len(story))
+    assert move_for(replace(moment(said), acts=(tells, end))) is None
+    first = f"You've passed over my question, I notice. {story}"
+    heard = HeardAct(act="complains", start=0, end=41, sure=True, heard_by="reader")
+    rest = HeardAct(act="tells", start=42, end=len(first))
+    move = move_for(replace(moment(first), acts=(heard, rest)))
+    assert move is not None and move.act == "complains"
+
+
 def test_good_bye_does_not_cover_that_somebody_wants_to_stop() -> None:
     text = "I have to leave you now. Bye bye."
     there = moment(text)
