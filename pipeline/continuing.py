@@ -88,6 +88,7 @@ def follows_up(context: TurnContext) -> bool:
         and question.kind == "closing_question"
         and bool(context.get(GraphOutput).gained)
         and in_flow(context)
+        and not any(act.act == "wants_stop" for act in context.get(UtteranceOutput).acts)
         and not ALL_SAID.search(context.answer.text)
         and not any(TAKES_LEAVE.search(said) for said in sentences(context.answer.text)[-LEAVE_IN:])
     )

@@ -143,11 +143,15 @@ def tells_past(answer: str, names: Names, language: str) -> bool:
     rules = _rules(language)
     if not rules or len(words(answer)) < STORY:
         return False
-    said = [_plain(sentence) for sentence in sentences(answer)]
-    if named(said[-1], names):
-        return False
-    past = sum(len(rules["past"].findall(sentence)) for sentence in said)
-    return past > sum(len(rules["now"].findall(sentence)) for sentence in said)
+    told = sentences(answer)
+    return not named(_plain(told[-1]), names) and _is_story(told, rules)
+
+
+def _is_story(told: Sequence[str], rules: dict[str, re.Pattern[str]]) -> bool:
+    """Whether sentences tell of what was, at some length."""
+    said = [_plain(sentence) for sentence in told]
+    past, now = (sum(len(rules[time].findall(sentence)) for sentence in said) for time in ("past", "now"))
+    return past > now and sum(len(words(sentence)) for sentence in said) >= STORY
 
 
 def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iterator[Lead]:
@@ -171,6 +175,8 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
             continue
         if kind == "asks" and more and len(words(sentence)) <= OUTCRY:
             continue
+        if kind == "asks" and not elements and _is_story(told, rules):
+            continue  # “In a car, who will shout?”: what a story ends with is not asked of the description.
         if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
             continue  # What somebody would like to know, and goes on from, is told rather than asked.
         if kind == "asks" and more and _is_answered(sentence, told[at + 1], rules):

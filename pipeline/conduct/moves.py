@@ -452,6 +452,8 @@ def _stop(moment: Moment) -> Move:
 
 def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
     lone = moment.spoken and len(moment.said.split()) <= 2
+    if moment.closing and heard.sure and moment.told_words >= LONG_TELLING:
+        return None  # Who takes leave behind the last answer is thanked: the interview is over.
     if (heard.sure and not lone) or moment.conduct.asked == "stop":
         return _stop(moment)
     if moment.closing:

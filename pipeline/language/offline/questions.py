@@ -339,6 +339,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     elif (request.complained or over) and not stands:
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
+    if request.complained and (hint := _hinted(request, speaking)):
+        best = [hint, *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     if _closes(request) and len((answer or "").split()) >= MUCH and not plain and not request.complained:

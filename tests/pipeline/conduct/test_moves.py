@@ -486,6 +486,16 @@ def test_no_to_a_deletion_nobody_asked_for_goes_on_with_the_answer() -> None:
     assert (move.then, move.text) == ("engine", policy().texts.withdrawal_kept)
 
 
+def test_who_takes_leave_behind_the_last_answer_is_not_told_that_we_stop() -> None:
+    said = "Tell them to make a bigger one, with ham in it. I've to go and eat something now."
+    tells = HeardAct(act="tells", start=0, end=47)
+    leaves = HeardAct(act="wants_stop", start=48, end=len(said), sure=True)
+    there = replace(moment(said), acts=(tells, leaves))
+    assert move_for(replace(there, closing=True)) is None
+    open_still = move_for(there)
+    assert open_still is not None and open_still.act == "wants_stop"
+
+
 def test_complaint_that_only_the_reader_hears_behind_a_story_is_none() -> None:
     story = "It was he who said, hoot, you have to hoot here, quite sternly, as if he had lived here always. " * 2
     said = f"{story}I think with that I have told you the main things."

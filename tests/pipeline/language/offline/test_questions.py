@@ -582,6 +582,11 @@ def test_concept_test_stays_with_what_was_said_where_that_promises_enough(
     assert writer.preferred(choices, [0.0, 0.0]) == stays
 
 
+def test_who_says_what_to_ask_is_asked_to_tell_it_even_in_a_complaint() -> None:
+    told = "I just did. More about that, more about that. Ask me whether I've told him."
+    assert compose(deepening(answer=told, complained=True)).endswith("I'd like to hear that. Please tell me.")
+
+
 def test_probe_that_was_asked_often_gives_way() -> None:
     ratings = {"more": 1.9, "then": 2.0, "like": 1.2}
     method = METHODS["critical_incident"]
