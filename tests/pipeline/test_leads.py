@@ -79,8 +79,8 @@ def test_lead_is_known_by_what_it_says(answer: str, kind: str) -> None:
         "He said what do you want?",
         "And on the bus my boy asked me, mama, are we poor?",
         "What, the fee? Day to day that's nothing.",
-        "A man touched me on the bus and I shouted, and then all the aunties shouted with me and the driver stopped and "
-        "they put him out on the road. In a car who will shout?",
+        "A man touched me on the bus and I shouted, and then all the aunties shouted with me and the driver stopped "
+        "and they put him out on the road. In a car who will shout?",
         "If it were like what, please? I'm not sure what you mean. If the lamp was there, or if the fee was less?",
         "Can I join and leave the month after? Surely not, there'll be a waiting time or something.",
         "Does the lamp go in with it? I read that and thought, well, felt, and in a microwave, with my luck it burns.",
