@@ -91,6 +91,8 @@ BACK_TO = re.compile(
     r"\b(?:get|getting|go|going|come|stay)(?: right| straight)? (?:back (?:to|on)|with|on)\b", re.IGNORECASE
 )
 """Words with which somebody leads back to the subject, at the end of what they told."""
+SOMETHING_ELSE = re.compile(r"\bask (?:me |us )?(?:about )?something else\b", re.IGNORECASE)
+"""Words that ask for another question."""
 ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back", "aside", "wants_topic"})
 
 
@@ -114,7 +116,8 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
         return True
     if heard.about == "readers" and telling >= MUCH_TOLD and not ASKS_WHO_READS.search(words):
         return True
-    if heard.act == "wants_topic" and heard.sure and after <= FEW_AFTER and BACK_TO.search(words):
+    leads = BACK_TO.search(words) or SOMETHING_ELSE.search(words)
+    if heard.act == "wants_topic" and heard.sure and after <= FEW_AFTER and leads:
         return False
     if heard.heard_by == "reader":
         return not heard.sure and heard.act not in ASKED_BACK

@@ -547,6 +547,9 @@ def _corrects(moment: Moment, heard: HeardAct) -> Move | None:
     right = put_right(moment.said, heard)
     if not heard.sure or (right and SAYS_NOTHING.fullmatch(right.casefold())):
         return None
+    topic = next((one for one in moment.acts if one.act == "wants_topic" and one.sure), None)
+    if topic is not None and not right:
+        return _wants_topic(moment, topic)  # “No, I said ask me something else.”
     wrong = heard.details.get("wrong", "")
     texts = moment.texts
     if right:
@@ -644,7 +647,15 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
     if heard.about == NEXT:
-        return Move("wants_topic", moment.texts.next, "engine", counts=True, leaves_focus=True)
+        return Move(
+            "wants_topic",
+            moment.texts.next,
+            "engine",
+            counts=True,
+            leaves_focus=True,
+            leaves_thread=True,
+            leaves_answer=True,
+        )
     unfinished = next((one for one in moment.acts if one.act == "wants_topic" and one.about == GOING_ON), None)
     if unfinished is not None and moment.texts.cut_in_go_on:
         told_on = any(one.act == "tells" and one.start >= unfinished.end for one in moment.acts)

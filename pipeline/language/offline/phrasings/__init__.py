@@ -90,6 +90,10 @@ class LanguagePhrasing(BaseModel):
     appears: str = "(?!)"
     appearing: tuple[str, ...] = ()
     back_to_story: tuple[str, ...] = ()
+    enumerates: str = "(?!)"
+    which_most: tuple[str, ...] = ()
+    asks_which: str = "(?!)"
+    whichever: tuple[str, ...] = ()
     hesitating: tuple[str, ...] = ()
     hesitates: str = "(?!)"
     takes_time: tuple[str, ...] = ()

@@ -450,12 +450,24 @@ def test_words_that_only_sound_like_an_end_or_a_wish_to_delete(
     assert act not in {one.act for one in trained.read_sync(text, question, "en")}
 
 
+def test_who_asks_for_another_question_at_the_end_of_a_story_is_heard_and_who_calls_it_silly_does_not_cry(
+    trained: ActHearing,
+) -> None:
+    told = "Holding a gate for a dog that's not there? It isn't important, love, it's just what my arm does."
+    asks = f"{told} Ask me something else."
+    found = heeded(asks, trained.read_sync(asks, "Why is that important to you?", "en"))
+    assert [one.act for one in found if one.act != "tells"] == ["wants_topic"]
+    silly = "I held it till my dad came. I've got it on my desk now, pens in it. it's silly."
+    assert "distress" not in {one.act for one in trained.read_sync(silly, "And what happened next?", "en")}
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "That's the third time I've had that question, by the way.",
         "But I was just saying something else, really.",
         "Or... I were talking about my mum.",
+        "There you go again. No.",
     ],
 )
 def test_complaint_that_a_question_came_again_or_was_beside_is_heard(trained: ActHearing, text: str) -> None:

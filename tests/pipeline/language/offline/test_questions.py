@@ -582,6 +582,42 @@ def test_concept_test_stays_with_what_was_said_where_that_promises_enough(
     assert writer.preferred(choices, [0.0, 0.0]) == stays
 
 
+LISTED = (
+    "Grip, first of all. I'm a postwoman, it's wet slate half the year. And they had to be light, I do twelve miles "
+    "some days. And I wanted a pair you can have resoled."
+)
+
+
+def test_of_a_list_it_is_asked_what_matters_most_once_and_early() -> None:
+    most = phrasing("en").which_most[0]
+    assert compose(deepening(answer=LISTED)) == most
+    assert compose(deepening(answer=LISTED, all_questions=("What do you look for?", most))) != most
+    assert compose(deepening(answer=LISTED, all_questions=("How so?",) * 3)) != most
+    assert compose(deepening(answer="Grip, first of all. I'm a postwoman.")) != most
+    assert compose(deepening(answer=LISTED, stimulus="Boots for a year.")) != most
+    story = request("critical_incident", METHODS["critical_incident"].strategies[0], label="boots", answer=LISTED)
+    assert compose(story) != most
+
+
+@pytest.mark.parametrize(
+    ("answer", "asks"),
+    [
+        ("Which, the grip? Or the resoling? I said three things.", True),
+        ("Do you mean that evening with Jonas, or when I was twelve? They were rather different.", True),
+        ("About the jar or the price?", True),
+        ("Which, the water? The water, because the floor must be dry when the children come out of class.", False),
+        ("It was the one which my aunt had given me.", False),
+    ],
+)
+def test_who_asks_which_of_several_things_is_meant_may_choose(answer: str, asks: bool) -> None:
+    whichever = phrasing("en").whichever
+    again = request(
+        "means_end_chain", None, kind="rephrase", original="What makes that important to you?", answer=answer
+    )
+    assert any(text in compose(deepening(answer=answer)) for text in whichever) is asks
+    assert any(text in compose(again) for text in whichever) is asks
+
+
 def test_who_says_what_to_ask_is_asked_to_tell_it_even_in_a_complaint() -> None:
     told = "I just did. More about that, more about that. Ask me whether I've told him."
     assert compose(deepening(answer=told, complained=True)).endswith("I'd like to hear that. Please tell me.")
