@@ -83,7 +83,9 @@ _TAILS = re.compile(
     re.IGNORECASE,
 )
 """What is added behind a sentence and is not said back."""
-_FRAGMENT_IN_IT = re.compile(r"\b(?:like so|this (?:big|small|much)|as i said|i said|i've said)\b", re.IGNORECASE)
+_FRAGMENT_IN_IT = re.compile(
+    r"\b(?:like so|this (?:big|small|much)|as i said|i said|i've said|jok(?:e|ing))\b", re.IGNORECASE
+)
 """Words of what was shown, or told before, which is odd to hear back."""
 
 

@@ -29,10 +29,11 @@ LONG = 8
 """Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
 GUIDE_FINISHED = "guide_finished"
 NOTHING_LEFT = "nothing_left"
-SETTLED = 4
-"""Turns from which on what a concept demands may be asked at a break."""
+SETTLED, DUE = 4, 7
+"""Turns from which on what a concept demands may be asked at a break, and from which on instead of what is next in a
+list."""
 BRIEF_ANSWER = 15
-"""Words of an answer up to which there is one."""
+"""Words of an answer up to which there is a break."""
 RATINGS_DUE = "the grid was not rated, and the interview would end"
 MODERATOR = "moderator"
 MUST_ASK = "must_ask"
@@ -79,14 +80,17 @@ def _last_chance(context: TurnContext) -> bool:
 
 
 def _at_a_break(context: TurnContext, decision: Decision) -> bool:
-    """Whether a concept test would go on in its list after an answer that leaves nothing to ask about.
+    """Whether a concept test would go on in its list: early after an answer that leaves nothing to ask, later anyway.
 
-    Then what the concept demands breaks nothing off.
+    Then what the concept demands breaks nothing off that the list would not.
     """
     first = next((candidate for candidate in decision.candidates if candidate.selected), None)
     listed = first is not None and first.target is not None and first.target.kind in LISTED
-    if not (listed and context.strategies.stays) or context.get(ContextOutput).turn_number < SETTLED:
+    turn = context.get(ContextOutput).turn_number
+    if not (listed and context.strategies.stays) or turn < SETTLED:
         return False
+    if turn >= DUE:
+        return True
     said = context.get(UtteranceOutput).content
     return len(said.split()) <= BRIEF_ANSWER or is_finished(said, context.state.language)
 
@@ -98,7 +102,7 @@ def _demand(decision: Decision, reason_to_end: str | None, *, at_a_break: bool) 
     elif reason_to_end is not None:
         otherwise = f"the interview would end: {reason_to_end.replace('_', ' ')}"
     elif at_a_break:
-        otherwise = "the answer leaves nothing to ask about"
+        otherwise = "a list would go on"
     else:
         otherwise = "the turns that are left are only just enough"
     return f"the concept demands it, and {otherwise}"

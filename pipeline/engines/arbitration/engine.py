@@ -86,15 +86,16 @@ class Arbitration:
     def strategies(self, configuration: SessionConfiguration) -> Strategies:
         """Those of its file that are enabled; each asks by the tactic that is chosen."""
         found = _compiled_of(Pinned(configuration.engine_file)).table.values()
-        method = configuration.methodology
+        method, tested = configuration.methodology, bool(configuration.concept.elements)
         by_tactic = {(s.id, t.id): _strategy(s, (t,), method) for s in found for t in s.tactics}
+        suited = {s.id: [t for t in s.tactics if t.concept_tests in (None, tested)] or s.tactics for s in found}
         return Strategies(
-            (_strategy(strategy, strategy.tactics, method) for strategy in found),
+            (_strategy(strategy, suited[strategy.id], method) for strategy in found),
             elements=next((s.id for s in found if s.applies == "coverage_gaps"), None),
             elements_press=False,
             topics=next((s.id for s in found if s.applies == "guide_topic"), None),
             tactics=by_tactic,
-            stays=(s.id for s in found if s.phase == "depth") if configuration.concept.elements else (),
+            stays=(s.id for s in found if s.phase == "depth") if tested else (),
         )
 
     def decide(self, inputs: DecisionInputs) -> Decision:

@@ -556,27 +556,33 @@ def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_
 
 
 @pytest.mark.parametrize(
-    ("ratings", "said", "told", "stays"),
+    ("ratings", "said", "told", "asked", "stays"),
     [
-        ({"more": 1.8, "means": 0.2}, (), "I would keep it for her.", 1),
-        ({"more": 1.2, "means": 2.4}, (), "I would keep it for her.", 0),
-        (
-            {"more": 1.2},
-            (Said("He sat. Tell me more.", Echo("He sat.", "He sat", 0, 6, 0, True, "He sat."), 2.4, 2.4),),
-            "He sat.",
-            1,
-        ),
-        ({"more": 1.8}, (), "I would keep it for her. That's all I've got to say on it.", 0),
-        ({}, (), "I would keep it for her.", 0),
+        ({"more": 1.8, "means": 0.2}, (), "I would keep it for her.", 12, 1),
+        ({"more": 1.6, "means": 0.2}, (), "I would keep it for her.", 12, 0),
+        ({"more": 1.6, "means": 0.2}, (), "I would keep it for her.", 7, 1),
+        ({"more": 1.4, "means": 0.2}, (), "I would keep it for her.", 7, 0),
+        ({"more": 1.4, "means": 0.2}, (), "I would keep it for her.", 2, 1),
+        ({"more": 1.2, "means": 2.4}, (), "I would keep it for her.", 2, 0),
+        ({"more": 1.2}, (SAT,), "He sat.", 12, 1),
+        ({"more": 1.8}, (), "I would keep it for her. That's all I've got to say on it.", 2, 0),
+        ({}, (), "I would keep it for her.", 2, 0),
     ],
 )
 def test_concept_test_stays_with_what_was_said_where_that_promises_enough(
-    monkeypatch: pytest.MonkeyPatch, ratings: dict[str, float], said: tuple[Said, ...], told: str, stays: int
+    monkeypatch: pytest.MonkeyPatch,
+    ratings: dict[str, float],
+    said: tuple[Said, ...],
+    told: str,
+    asked: int,
+    stays: int,
 ) -> None:
-    choices = [
-        deepening(answer=told, stimulus="A lamp that folds."),
-        deepening(answer=told, stimulus="A lamp that folds."),
-    ]
+    fields: dict[str, object] = {
+        "answer": told,
+        "stimulus": "A lamp that folds.",
+        "all_questions": ("How so?",) * asked,
+    }
+    choices = [deepening(**fields), deepening(**fields)]
     writer = OfflineQuestionWriter()
     monkeypatch.setattr(writer, "_advice", lambda request: Advice(said, ratings))
     assert writer.preferred(choices, [0.0, 0.0]) == stays
