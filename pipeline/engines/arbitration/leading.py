@@ -188,8 +188,8 @@ def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
         return
     labels = {element.id: element.label for element in inputs.elements}
     names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
-    first = subject_of(answer_of(inputs), names)
-    said = (*named(sentences(answer_of(inputs))[-1], names), *((first,) if first else ())) if answer_of(inputs) else ()
+    first, ending = subject_of(answer_of(inputs), names), " ".join(sentences(answer_of(inputs))[-1:])
+    said = (*named(ending, names), *((first,) if first else ()))
     asked = {element_of(entry.target) for entry in inputs.questions}
     for entry in inputs.coverage:
         name = entry.element_id
