@@ -514,6 +514,10 @@ class ComparesWordings(Protocol):
         """
         ...
 
+    def stays(self, request: QuestionRequest) -> bool:
+        """Whether a moderator would rather ask this, about what was just said, than go on in a list."""
+        ...
+
 
 class QuestionSink(Protocol):
     """Receives a question while it is written."""

@@ -108,6 +108,7 @@ class Asking:
         before: str = "",
         choices: Sequence[QuestionRequest] = (),
         behind: Sequence[float] = (),
+        staying: bool = False,
     ) -> QuestionOutput:
         """Write, check and send a question, behind a reply that is sent as it is.
 
@@ -116,6 +117,7 @@ class Asking:
             before: the reply.
             choices: a request for each offer alone, in the same order.
             behind: how much less each of them scored than the first.
+            staying: the first of two choices goes on in a list, the second stays with what was just said.
         Raises:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
@@ -126,7 +128,8 @@ class Asking:
         self._request = request
         self._choices = tuple(choices)
         if choices and isinstance(self._writer, ComparesWordings):
-            self._taken = self._writer.preferred(choices, behind)
+            writer = self._writer
+            self._taken = int(writer.stays(choices[-1])) if staying else writer.preferred(choices, behind)
             self._request = request = self._choices[self._taken]
             request = request.model_copy(update={"follows_reply": True}) if before else request
         self._before = before

@@ -133,10 +133,10 @@ class QuestionStage:
             return await asking.ask(await self._request(context, going), before=before)
         choices = [await self._request(context, way) for _, way in ways]
         best = ways[0][0].final_score or 0.0
-        stays = context.strategies.stays if keeps_strategy(context.configuration) else frozenset()
-        behind = [0.0 if one.strategy in stays else best - (one.final_score or 0.0) for one, _ in ways]
+        behind = [best - (candidate.final_score or 0.0) for candidate, _ in ways]
         request = choices[0].model_copy(update={"offers": tuple(_offer(choice) for choice in choices)})
-        asked = await asking.ask(request, before=before, choices=choices, behind=behind)
+        may_stay = self._may_stay(context)
+        asked = await asking.ask(request, before=before, choices=choices, behind=behind, staying=may_stay)
         if asked.taken:
             context.replace(ways[asked.taken][1])
         offers = tuple(OfferMade(strategy=c.strategy, target=c.target, rank=c.rank) for c, _ in ways)
@@ -154,7 +154,7 @@ class QuestionStage:
             return []
         graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
         ways: list[tuple[ScoredCandidate, ContinuationOutput]] = []
-        if compares and keeps_strategy(context.configuration) and context.strategies.stays:
+        if self._may_stay(context):
             offers = staying(decision, context.strategies, context.state.focus_history)
         else:
             offers = offered(
@@ -169,6 +169,11 @@ class QuestionStage:
             if focus is not None or candidate.target is None:
                 ways.append((candidate, continued(context, "", strategy=candidate.strategy, focus=focus)))
         return ways if len(ways) > 1 else []
+
+    def _may_stay(self, context: TurnContext) -> bool:
+        """Whether the writer weighs staying with what was just said against the next item of a list."""
+        compares = isinstance(self._questioner.writer, ComparesWordings)
+        return compares and keeps_strategy(context.configuration) and bool(context.strategies.stays)
 
     @staticmethod
     def _serves_grid(context: TurnContext, name: str | None) -> bool:

@@ -14,7 +14,14 @@ from pipeline.focus import Target
 from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SurfaceGraph
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.ports import QuestionRequest
-from tests.support.interview import Interview, concepts, conduct_policy, configuration, new_state, small_methodology
+from tests.support.interview import (
+    Interview,
+    concepts,
+    conduct_policy,
+    configuration,
+    new_state,
+    small_methodology,
+)
 
 TASTE = Element(id="taste", label="the taste", connection_requirements=("price",))
 PRICE = Element(id="price", label="the price")

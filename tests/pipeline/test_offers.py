@@ -7,15 +7,24 @@ from typing import Any
 
 import pytest
 
-from pipeline.concept import Element
+from pipeline.concept import Element, PipelineSettings
 from pipeline.engines.base import MARGIN, Decision, ScoredCandidate, Term
 from pipeline.errors import LLMUnavailable
 from pipeline.focus import Target
 from pipeline.offers import MOST, MOST_COMPARED, chosen_by_writer, keeps_strategy, offered, staying
 from pipeline.ports import QuestionRequest
+from pipeline.question.asking import Questioner
 from pipeline.state import Directive, FocusEntry
 from pipeline.strategies import Strategies
-from tests.support.interview import Interview, PlainWriter, concepts, configuration, small_methodology
+from tests.support.interview import (
+    Interview,
+    Listener,
+    PlainWriter,
+    TableEmbedder,
+    concepts,
+    configuration,
+    small_methodology,
+)
 
 
 class Choosing(PlainWriter):
@@ -173,6 +182,42 @@ class Comparing(PlainWriter):
     def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
         self.compared = (list(choices), list(behind))
         return len(choices) - 1
+
+    def stays(self, request: QuestionRequest) -> bool:
+        raise AssertionError("nothing is listed")
+
+
+class Staying(PlainWriter):
+    """Stays with what was said, or does not; compares nothing else."""
+
+    def __init__(self, *, stays: bool) -> None:
+        super().__init__()
+        self.answer = stays
+
+    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+        raise AssertionError("the list is weighed against staying alone")
+
+    def stays(self, request: QuestionRequest) -> bool:
+        assert request.focus_label == "what was said"
+        return self.answer
+
+
+@pytest.mark.parametrize("stays", [True, False])
+async def test_writer_stays_with_what_was_said_or_goes_on_in_the_list(stays: bool) -> None:
+    who = Questioner(Staying(stays=stays), TableEmbedder())
+    listed = QuestionRequest(
+        kind="follow_up",
+        methodology=small_methodology(),
+        topic="oat milk",
+        objective="",
+        language="en",
+        seed=1,
+        turn_number=2,
+        focus_label="the lid",
+    )
+    said = listed.model_copy(update={"focus_label": "what was said"})
+    asked = await who.asking(PipelineSettings(), Listener(), 2).ask(listed, choices=(listed, said), staying=True)
+    assert asked.taken == int(stays)
 
 
 async def test_writer_that_compares_needs_no_prompt_and_writes_only_what_it_prefers() -> None:

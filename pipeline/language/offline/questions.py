@@ -162,8 +162,6 @@ class OfflineQuestionWriter:
             return 0
         told = _telling(choices[0])
         advice = self._advice(choices[0])
-        if choices[0].stimulus:
-            return int(not told.exhausted and _is_worth_staying(choices[-1], self._advice(choices[-1])))
         away = (-AWAY if told.felt or told.peak else AWAY) if _leaves(choices[0]) else 0.0
         if _leaves(choices[0]) and advice.ratings:
             away -= GAIN * max(0.0, max(advice.ratings[kind] for kind in STAYS) - MIDDLING)
@@ -176,6 +174,15 @@ class OfflineQuestionWriter:
             if value > least:
                 taken, least = index, value
         return taken
+
+    def stays(self, request: QuestionRequest) -> bool:
+        """Whether moderators are expected to stay with what was said in a concept test, where a list would go on."""
+        if shipped() is None or _telling(request).exhausted:
+            return False
+        advice = self._advice(request)
+        less = next((each for until, each in SOONER if len(request.all_questions) <= until), 0.0)
+        plain = max((rating for kind, rating in advice.ratings.items() if kind in SIMPLY), default=0.0)
+        return plain >= STAYING - less or max((each.rating for each in advice.said), default=0.0) >= SAYING - less
 
     def worth(self, request: QuestionRequest, text: str) -> float | None:
         """What a moderator is expected to think of a wording of the request; None for another text."""
@@ -246,13 +253,6 @@ def _promise(request: QuestionRequest, told: Telling, advice: Advice) -> float:
     about = _phrase_of(request)
     best = _best(request, speaking, about, told, advice)
     return max((value for value, _ in best), default=FLOOR if about is None else 0.0)
-
-
-def _is_worth_staying(request: QuestionRequest, advice: Advice) -> bool:
-    """Whether moderators are expected to stay with what was said in a concept test, where a list would go on."""
-    less = next((each for until, each in SOONER if len(request.all_questions) <= until), 0.0)
-    plain = max((rating for kind, rating in advice.ratings.items() if kind in SIMPLY), default=0.0)
-    return plain >= STAYING - less or max((each.rating for each in advice.said), default=0.0) >= SAYING - less
 
 
 def _weight(request: QuestionRequest) -> float:

@@ -582,10 +582,9 @@ def test_concept_test_stays_with_what_was_said_where_that_promises_enough(
         "stimulus": "A lamp that folds.",
         "all_questions": ("How so?",) * asked,
     }
-    choices = [deepening(**fields), deepening(**fields)]
     writer = OfflineQuestionWriter()
     monkeypatch.setattr(writer, "_advice", lambda request: Advice(said, ratings))
-    assert writer.preferred(choices, [0.0, 0.0]) == stays
+    assert writer.stays(deepening(**fields)) == bool(stays)
 
 
 LISTED = (
