@@ -46,7 +46,7 @@ _SUBJECT = re.compile(
 """How a clause begins that says who or what it is about."""
 _NO_START = re.compile(
     r"^(?:wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
-    r"|kind|how|until|till|since|unless|although|nor"
+    r"|kind|how|until|till|since|unless|although|nor|(?:an?|the|some|one) \w+ (?:when|where|who|whom|which)"
     r"|that(?:'s| is| was) (?:how|all|it)\b|there (?:s?he|it|they|i|we)\b|it(?:'s| was) (?:just |only )?that\b"
     r"|that (?:(?:some|no|every|any)(?:body|one|thing)|no one|people|others|our|his|her|their|there|this)\b"
     r"|that (?:i|he|she|we|they|it|the|my|you|a|in|on|if|when|was (?:when|what)))\b",

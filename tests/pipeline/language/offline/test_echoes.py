@@ -63,6 +63,7 @@ def test_clause_is_said_back_in_the_second_person(answer: str, back: str) -> Non
         "If I'm not listening, he's just a man in a car with a stranger.",
         "They've got chairs for people like us too.",
         "But we were on the umbrella, I think.",
+        "And then, I suppose, a time when I am out on it.",
         "Glue, that's somebody saying nobody's ever going to come after me.",
         "I got about seventeen out of it in the end. Ha!",
         "x" * 8000,
