@@ -481,11 +481,7 @@ def _best(
     What was told just now can be asked about by the plainest probes as well, each of which makes all of them worth less
     where it was used lately; and something of it can be said back.
     """
-    gains = {kind: GAIN * (rating - MIDDLING) for kind, rating in advice.ratings.items()}
-    if len(request.all_questions) >= LATE:
-        gains["then"] = gains.get("then", 0.0) - STORY_TOLD
-    worn = _worn(request)
-    gains = {kind: gain - worn.get(kind, 0.0) for kind, gain in gains.items()}
+    worn, gains = _worn(request), _gains(request, advice)
     tells = tells_stories(request.methodology, request.language)
     not_lived = NOT_LIVED * (not tells and (told.lasting or not _lived(request)))
     found = [
@@ -531,17 +527,40 @@ def _best(
     if told.exhausted and not tells:
         turned = _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
         plainest += [(FLOOR + BACK - TIE * place, text) for place, text in enumerate(turned)]
-    if (hint := _hinted(request, speaking)) and not was_asked(hint, lately[-1] if lately else ""):
-        plainest.append((FLOOR + HINTED, hint))
-    if _lists(request, speaking) and not tells:
-        plainest += [(FLOOR + LISTED, text) for text in speaking.which_most]
-    if appeared := _appeared(request, speaking):
-        plainest += [(FLOOR + APPEARED, probe.replace("{x}", appeared)) for probe in speaking.appearing]
-    if name := _newcomer(request):
-        plainest += [(FLOOR + NEWCOMER, probe.replace("{x}", name)) for probe in speaking.newcomers]
     if not told.exhausted:
         plainest += [(each.value + SAYS_BACK - worn.get(kind_of(each.text), 0.0), each.text) for each in advice.said]
-    return sorted((*found, *plainest), key=lambda pair: -pair[0])
+    return sorted((*found, *plainest, *_invited(request, speaking, tells=tells)), key=lambda pair: -pair[0])
+
+
+def _gains(request: QuestionRequest, advice: Advice) -> dict[str, float]:
+    """What a probe of each kind gains or loses by what moderators are expected to think of it, and by how often and how
+    late it is asked; nothing for kinds of which that is not known.
+    """
+    worn = _worn(request)
+    gains = {kind: GAIN * (rating - MIDDLING) - worn.get(kind, 0.0) for kind, rating in advice.ratings.items()}
+    if len(request.all_questions) >= LATE:
+        gains["then"] = gains.get("then", -worn["then"]) - STORY_TOLD
+    return gains
+
+
+def _invited(request: QuestionRequest, speaking: LanguagePhrasing, *, tells: bool) -> Iterator[tuple[float, str]]:
+    """Questions that the answer itself asks for, with what they are worth: something is held back, several things are
+    named, somebody appears.
+
+    Args:
+        request: what to ask about.
+        speaking: the language's sentences.
+        tells: whether the method asks for stories.
+    """
+    latest = (request.all_questions or request.recent_questions)[-1:]
+    if (hint := _hinted(request, speaking)) and not any(was_asked(hint, question) for question in latest):
+        yield FLOOR + HINTED, hint
+    if _lists(request, speaking) and not tells:
+        yield from ((FLOOR + LISTED, text) for text in speaking.which_most)
+    if appeared := _appeared(request, speaking):
+        yield from ((FLOOR + APPEARED, probe.replace("{x}", appeared)) for probe in speaking.appearing)
+    if name := _newcomer(request):
+        yield from ((FLOOR + NEWCOMER, probe.replace("{x}", name)) for probe in speaking.newcomers)
 
 
 def _lists(request: QuestionRequest, speaking: LanguagePhrasing) -> bool:
