@@ -258,7 +258,8 @@ async def test_interview_with_any_number_of_elements_comes_to_its_end(name: str,
     assert sum(entry.mentioned > 0 for entry in interview.state.coverage) == min(count, interview.state.turn_count)
 
 
-async def test_what_a_concept_test_demands_is_asked_where_it_breaks_nothing_off() -> None:
+async def demanding(answers: Sequence[str]) -> tuple[list[bool], Interview]:
+    """For each answer to a concept test whether what the concept demands was asked after it."""
     plain = configuration()
     file = Library(PipelineSettings()).configuration("coffee_mec", engine="arbitration").engine_file
     elements = tuple(Element(id=f"e{n}", label=f"the {n}th shelf of it") for n in range(9))
@@ -268,14 +269,26 @@ async def test_what_a_concept_test_demands_is_asked_where_it_breaks_nothing_off(
         update={"concept": plain.concept.model_copy(update=changes), "engine_file": file, "conduct": conduct_policy()}
     )
     interview = Interview(configuration=configured, state=new_state(max_turns=15, engine="arbitration"))
-    long = "I would put the cups on it and then the plates and the two bowls that we were given by my sister last year"
     asked = []
-    for said in (long, long, long, long, long, "The cups stand there. There isn't much more to it.", long):
+    for said in answers:
         await interview.say(said, concepts((said[:20], "attribute")))
         asked.append("How do you manage today?" in interview.state.utterances[-1].text)
+    return asked, interview
+
+
+LONG = "I would put the cups on it and then the plates and the two bowls that we were given by my sister last year"
+
+
+async def test_what_a_concept_test_demands_is_asked_where_it_breaks_nothing_off() -> None:
+    asked, interview = await demanding([*[LONG] * 5, "The cups stand there. There isn't much more to it.", LONG])
     assert asked == [False, False, False, False, False, True, False]
     assert interview.outcomes[5].record is not None
     assert interview.outcomes[5].record.reason == "the concept demands it, and a list would go on"
+
+
+async def test_what_a_concept_test_demands_is_asked_instead_of_its_list_from_the_seventh_turn_on() -> None:
+    asked, _ = await demanding([LONG] * 7)
+    assert asked == [False] * 6 + [True]
 
 
 def test_question_about_an_element_names_it() -> None:

@@ -270,6 +270,15 @@ def test_words_that_say_nothing_are_no_correction(right: str) -> None:
     assert move_for(replace(moment(said), acts=(heard,))) is None
 
 
+def test_who_says_that_they_asked_for_something_else_gets_it_and_is_not_asked_what_is_right() -> None:
+    said = "No, I said ask me something else. We were on boots, weren't we."
+    corrects = HeardAct(act="corrects", start=0, end=33, sure=True, heard_by="rules")
+    topic = HeardAct(act="wants_topic", start=34, end=len(said), sure=True, about="asked", heard_by="rules")
+    move = move_for(replace(moment(said), acts=(corrects, topic)))
+    assert move is not None
+    assert (move.act, move.asks) == ("wants_topic", "")
+
+
 def test_asking_back_twice_leads_to_another_question() -> None:
     first = whole("what do you mean?", "asks_back")
     assert first.then == "simpler"

@@ -385,6 +385,25 @@ def test_piece_of_a_sentence_is_no_lead_to_be_said_back() -> None:
     assert (one.tactic, one.target.label) == ("against_in_words", "If they come late, I don't pay that month.")
 
 
+def test_what_was_said_and_gone_on_from_is_not_said_back() -> None:
+    said = "If they come late, I don't pay that month."
+    on = "It stands there in the hall, where the shoes of the two children are, and we will see what they say of it."
+    gone_on = decide(f"It is a big thing for our hall. {said} {on}", turn_count=2)
+    assert "follow_lead" not in [one.strategy for one in gone_on.candidates]
+
+
+def test_concept_test_stays_by_the_forms_that_are_for_it() -> None:
+    plain = configuration()
+    forms = {}
+    for elements in ((), (LAMP,)):
+        concept = plain.concept.model_copy(update={"elements": elements, "engine": "arbitration"})
+        given = plain.model_copy(update={"concept": concept, "engine_file": SHIPPED})
+        deeper = Arbitration().strategies(given)["deepen_branch"]
+        forms[bool(elements)] = {form.ask for form in deeper.templates["en"]}
+    assert "When was that so, the last time?" in forms[False] - forms[True]
+    assert "Tell me a bit more about that." in forms[True]
+
+
 def test_earlier_lead_that_names_no_part_of_the_idea_is_not_come_back_to() -> None:
     told = inputs({1: "I felt bad about it, and I wouldn't use that again. Who brings it?", 2: f"{ON_AND_ON} Really."})
     assert "follow_lead" not in [one.strategy for one in Arbitration().decide(told).candidates]

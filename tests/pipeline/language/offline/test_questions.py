@@ -593,6 +593,14 @@ LISTED = (
 )
 
 
+def test_concept_test_does_not_ladder_or_ask_how_a_story_goes_on() -> None:
+    ratings = {"matter": 2.9, "means": 2.9, "then": 2.9, "did": 2.9, "more": 1.9}
+    beside = "I heat it up twice, and I would carry it home in a bag on my bicycle."
+    for turn in range(1, 9):
+        asked = compose(deepening(turn=turn, answer=beside, stimulus="Soup in a jar."), advice=Advice((), ratings))
+        assert kind_of(asked) not in {"matter", "gives", "means", "why", "then", "did"}, asked
+
+
 def test_of_a_list_it_is_asked_what_matters_most_once_and_early() -> None:
     most = phrasing("en").which_most[0]
     assert compose(deepening(answer=LISTED)) == most
