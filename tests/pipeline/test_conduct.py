@@ -79,6 +79,19 @@ async def test_stop_is_heard_in_the_shortest_piece_of_speech() -> None:
     assert talk.state.conduct.stopping_until is not None
 
 
+async def test_who_wants_to_stop_behind_something_new_at_the_end_is_not_asked_on() -> None:
+    new = "There was one thing more that I never told anybody: I was so ashamed that I could not open his letter."
+    text = f"{new} I want to stop now."
+    talk = interview({text: [("I want to stop now.", "wants_stop")]})
+    for turn in range(1, 14):
+        await talk.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+    asked = talk.state.question
+    assert asked is not None and asked.kind == "closing_question"
+    talk.extractor.script[new] = concepts(("one thing more", "attribute"))
+    await talk.say(text)
+    assert (talk.state.status, talk.state.status_reason, talk.state.question) == ("closing", STOPPING, None)
+
+
 async def test_stop_asks_nothing_more_and_restores_the_question_when_it_is_taken_back() -> None:
     talk = interview({"I want to stop": [("I want to stop", "wants_stop")]})
     await talk.say("The taste.", concepts(("taste", "attribute")))
