@@ -119,6 +119,7 @@ def continued(
     closing: bool = False,
     complete: bool = False,
     because: str = "",
+    can_wait: bool = False,
 ) -> ContinuationOutput:
     """How the interview goes on, with trackers that know of the new focus.
 
@@ -130,6 +131,7 @@ def continued(
         closing: it is the closing question.
         complete: the interview is over.
         because: why this is asked, where the engine chose something else.
+        can_wait: whether the question can be asked later as well.
     """
     start = context.get(ContextOutput)
     tracker = context.get(StrategyOutput).tracker.copy()
@@ -160,6 +162,7 @@ def continued(
         threads=threads,
         guide=guide,
         because=because,
+        can_wait=can_wait,
         grid=asked(grid, step) if step is not None else grid,
     )
 

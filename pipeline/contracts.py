@@ -201,7 +201,8 @@ class ContinuationOutput(Contract):
     `should_continue` is false once no further probing question follows; `ask_closing` says that the closing
     question comes next, `complete` that the session is over with this turn. `subject` is what the question is about:
     the focus's wording, else what the strategy's `focus_mode` says. `tracker`, `threads` and `guide` know of the new
-    focus. `reason` says why it ends, `because` why something else is asked than the engine chose.
+    focus. `reason` says why it ends, `because` why something else is asked than the engine chose,
+    which `can_wait` where it may be asked later as well.
     """
 
     should_continue: bool
@@ -215,6 +216,7 @@ class ContinuationOutput(Contract):
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
     because: str = ""
+    can_wait: bool = False
     grid: GridProgress = field(default_factory=GridProgress)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import Decision, ScoredCandidate
 from pipeline.state import FocusEntry
-from pipeline.strategies import Strategies
+from pipeline.strategies import Move, Strategies
 
 MOST = 4
 """At most so many are offered to a language model, …"""
@@ -23,9 +23,9 @@ WRITER_COMPARES = WRITER_CHOOSES | {"two_tier"}
 """… and those for which it is where the writer only compares what it would ask of what was just said; so it is for all
 of them in a concept test, where the writer may stay with what was said."""
 LISTED = frozenset({"element", "aspect"})
-"""What is asked about from a list: the parts of an idea, and its sides."""
-STAYS = 2
-"""Questions in a row that stay with what was said, instead of going on in a list."""
+"""What is asked about from a list: the parts of an idea, and its sides, …"""
+LISTED_MOVES: frozenset[Move | float] = frozenset({"part", "side"})
+"""… and as kinds of moves."""
 
 
 def chosen_by_writer(configuration: SessionConfiguration, *, compares: bool) -> bool:
@@ -89,25 +89,37 @@ def offered(
     return tuple(found[: MOST_COMPARED if compared else MOST]) if len(found) > 1 else ()
 
 
-def staying(decision: Decision, strategies: Strategies, asked: Sequence[FocusEntry]) -> tuple[ScoredCandidate, ...]:
-    """The engine's choice and the best candidate that stays with what was just said, however far behind it is.
+def weighed(decision: Decision, strategies: Strategies) -> tuple[ScoredCandidate, ...]:
+    """The engine's choice, all that stays with what was just said, and the best part and side of the idea.
 
-    Empty where the choice is about nothing from a list, where nothing stays, or where the latest questions did.
+    Empty where the choice is asked in any case, or where nothing stays.
 
     Args:
         decision: the engine's.
         strategies: the engine's.
-        asked: what questions were about so far.
     """
     first = next((candidate for candidate in decision.candidates if candidate.selected), None)
-    if decision.close or first is None or first.target is None or first.target.kind not in LISTED:
+    if decision.close or first is None or (first.strategy, first.tactic) not in strategies.weighs:
         return ()
-    lately = [entry.strategy in strategies.stays for entry in asked[-STAYS:]]
-    if len(lately) == STAYS and all(lately):
-        return ()
-    found = (one for one in decision.candidates if one.strategy in strategies.stays and not one.is_ruled_out)
-    stays = next((one for one in found if one.target is not None), None)
-    return (first, stays) if stays is not None else ()
+    asked = [one for one in decision.candidates if not one.is_ruled_out and one.target is not None]
+    others = [one for one in asked if one is not first]
+    stays = [one for one in others if one.strategy in strategies.stays]
+    best: dict[Move | float, ScoredCandidate] = {}
+    for one in others:
+        move = strategies.weighs.get((one.strategy, one.tactic))
+        if move in LISTED_MOVES:
+            best.setdefault(move, one)
+    return (first, *best.values(), *stays) if stays else ()
+
+
+def in_a_row(strategies: Strategies, asked: Sequence[FocusEntry]) -> int:
+    """How many of the latest questions stayed with what was said."""
+    count = 0
+    for entry in reversed(asked):
+        if entry.strategy not in strategies.stays:
+            break
+        count += 1
+    return count
 
 
 def _same(one: ScoredCandidate, other: ScoredCandidate) -> bool:

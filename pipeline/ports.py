@@ -16,6 +16,7 @@ from pipeline.graph.surface import Basis, KGNode
 from pipeline.methodology import Form, Methodology, Strategy, Time
 from pipeline.momentum import Momentum
 from pipeline.records import Record
+from pipeline.strategies import Move
 
 Vectors = NDArray[np.float32]
 Speaker = Literal["interviewer", "respondent", "moderator"]
@@ -514,8 +515,14 @@ class ComparesWordings(Protocol):
         """
         ...
 
-    def stays(self, request: QuestionRequest) -> bool:
-        """Whether a moderator would rather ask this, about what was just said, than go on in a list."""
+    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+        """Which of several questions of a concept test a moderator would rather ask, counted from 0.
+
+        Args:
+            choices: a request for each, the engine's choice first.
+            worth: what each is, so that what it is worth is foretold, or what it is worth, 0 to 3.
+            in_a_row: the latest questions that stayed with what was said.
+        """
         ...
 
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
 
 from pipeline.methodology import Strategy
+
+Move = Literal["part", "side", "else", "stay"]
+"""A kind of question of a concept test: for a part of the idea, another side of it, anything else, or for what was just
+said."""
 
 
 class Strategies:
@@ -18,10 +23,12 @@ class Strategies:
         topics: the name of the one that asks for topics of the guide; by itself the one with `focus_mode: guide`.
         tactics: what a strategy becomes when it is followed in a certain way, by its name and that of the tactic.
         stays: names of those that stay with what was just said, which a writer that compares its wordings may take
-            instead of going on in a list.
+            instead of what the engine chose.
+        weighs: what questions are worth then, by name of the strategy and tactic: of a kind of move, or a number from 0
+            to 3; what is not there is asked where the engine chooses it.
     """
 
-    __slots__ = ("_by_name", "_tactics", "elements", "elements_press", "stays", "topics")
+    __slots__ = ("_by_name", "_tactics", "elements", "elements_press", "stays", "topics", "weighs")
 
     def __init__(
         self,
@@ -32,8 +39,10 @@ class Strategies:
         topics: str | None = None,
         tactics: Mapping[tuple[str, str], Strategy] | None = None,
         stays: Iterable[str] = (),
+        weighs: Mapping[tuple[str, str], Move | float] | None = None,
     ) -> None:
         self.stays = frozenset(stays)
+        self.weighs = dict(weighs or {})
         self._tactics = dict(tactics or {})
         self.elements = elements
         self.elements_press = elements_press

@@ -311,7 +311,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "stop":
             return _stop(moment)
         case "carry_on" if moment.conduct.asked in ("stop", "pause"):
-            return _go_on(moment)
+            return replace(_carry_on(moment), act="wants_stop")  # It is the interviewer's turn.
         case "carry_on" | "resume":
             return _carry_on(moment)
         case "withdraw":

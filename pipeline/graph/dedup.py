@@ -41,7 +41,7 @@ BUILT_IN_SYNONYMS: tuple[tuple[str, ...], ...] = (
 """General synonyms that embeddings miss; concepts and methodologies add their own."""
 
 
-REMEMBERED_LABELS = 20_000
+REMEMBERED_LABELS = 5_000
 
 
 class SynonymTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -26,6 +26,7 @@ from pipeline.question.checker import Refusal, check
 from pipeline.question.pieces import in_words
 from pipeline.question.selection import best
 from pipeline.question.stream import StreamGuard, Verdict
+from pipeline.strategies import Move
 
 CANDIDATES = 3
 _OFFER = re.compile(r"\[(\d{1,3})\]")
@@ -72,6 +73,14 @@ class Questioner:
         return Asking(self, settings, sink, turn_number)
 
 
+@dataclass(frozen=True)
+class Weighing:
+    """What each of several questions of a concept test is, or is worth, and how many of the latest stayed."""
+
+    worth: tuple[Move | float, ...]
+    in_a_row: int
+
+
 class Asking:
     """One question that is sent to `sink`. What was sent stays unless it is retracted."""
 
@@ -108,7 +117,7 @@ class Asking:
         before: str = "",
         choices: Sequence[QuestionRequest] = (),
         behind: Sequence[float] = (),
-        staying: bool = False,
+        weighing: Weighing | None = None,
     ) -> QuestionOutput:
         """Write, check and send a question, behind a reply that is sent as it is.
 
@@ -117,7 +126,7 @@ class Asking:
             before: the reply.
             choices: a request for each offer alone, in the same order.
             behind: how much less each of them scored than the first.
-            staying: the first of two choices goes on in a list, the second stays with what was just said.
+            weighing: in a concept test, what each choice is worth.
         Raises:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
@@ -129,7 +138,10 @@ class Asking:
         self._choices = tuple(choices)
         if choices and isinstance(self._writer, ComparesWordings):
             writer = self._writer
-            self._taken = int(writer.stays(choices[-1])) if staying else writer.preferred(choices, behind)
+            if weighing is not None:
+                self._taken = writer.weighed(choices, weighing.worth, weighing.in_a_row)
+            else:
+                self._taken = writer.preferred(choices, behind)
             self._request = request = self._choices[self._taken]
             request = request.model_copy(update={"follows_reply": True}) if before else request
         self._before = before

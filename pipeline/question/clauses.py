@@ -28,14 +28,16 @@ _ASIDES = re.compile(
 _PARTS = re.compile(r"[^,]+,\s*")
 """A hedge with the comma behind it that stands between two clauses: “it was nothing really, it rained”."""
 _OPENERS = re.compile(
-    r"^(?:(?:and|but|so|because|cos|or|then|also|well|oh|yeah|yes|no|um|uh|hm+|anyway|now|plus|though|that's why"
+    r"^(?:(?:and|but|so|because|cos|or|then|also|well|oh|yeah|yes|no(?! (?:one|way|point|need|idea|doubt|wonder)\b)|um"
+    r"|uh|hm+|anyway|now|plus|though|that's why"
     r"|i (?:think|suppose|guess|mean|thought|reckon)|you know"
     r"|i(?:'m| am) afraid(?: that(?= (?:\w+) (?:\w+)))?(?= (?:i|he|she|it|we|they|the|my|that)\b)"
     r"|the (?:only )?thing is|suddenly|in the end|at (?:first|least)|haha|ha|only|maybe|perhaps)\b[\s,]*)+",
     re.IGNORECASE,
 )
 _TAGS = re.compile(
-    r",? (?:mind|though|then|anyway|innit|mate|love|dear|haha|you see|i (?:think|suppose|guess|spose))$", re.IGNORECASE
+    r",? (?:mind|though|then|anyway|innit|mate|love|dear|haha|silly|daft|you see|i (?:think|suppose|guess|spose))$",
+    re.IGNORECASE,
 )
 _SUBJECT = re.compile(
     r"^(?:(?:i|he|she|it|we|they)(?:'(?:m|s|re|ve|d|ll))?|there(?:'s)?|(?:no|any|every|some)(?:body|one|thing)"
@@ -44,7 +46,7 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 """How a clause begins that says who or what it is about."""
-_NO_START = re.compile(
+NO_START = re.compile(
     r"^(?:wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
     r"|kind|how|until|till|since|unless|although|nor|(?:an?|the|some|one) \w+ (?:when|where|who|whom|which)"
     r"|that(?:'s| is| was) (?:how|all|it)\b|there (?:s?he|it|they|i|we)\b|it(?:'s| was) (?:just |only )?that\b"
@@ -52,7 +54,7 @@ _NO_START = re.compile(
     r"|that (?:i|he|she|we|they|it|the|my|you|a|in|on|if|when|was (?:when|what)))\b",
     re.IGNORECASE,
 )
-_NO_END = re.compile(
+NO_END = re.compile(
     r"\b(?:an?|the|of|to|in|on|at|for|with|from|by|and|but|or|so|because|that|which|who|when|is|was|were|are|my|your"
     r"|his|her|our|their|very|like|more|i|he|she|we|they)$",
     re.IGNORECASE,
@@ -83,7 +85,7 @@ _TAILS = re.compile(
     re.IGNORECASE,
 )
 """What is added behind a sentence and is not said back."""
-_FRAGMENT_IN_IT = re.compile(
+FRAGMENT_IN_IT = re.compile(
     r"\b(?:like so|this (?:big|small|much)|as i said|i said|i've said|jok(?:e|ing))\b", re.IGNORECASE
 )
 """Words of what was shown, or told before, which is odd to hear back."""
@@ -105,7 +107,7 @@ def is_whole(clause: str) -> bool:
         and (any(is_finite(word) or _PAST.fullmatch(word) for word in low) or _PRESENT.match(clause) is not None)
         and _SUBJECT.match(clause) is not None
         and not (clause[:1].isupper() and is_finite(low[0]) and low[0] not in SUBJECT_PRONOUNS | CONTRACTED_SUBJECTS)
-        and not any(pattern.search(clause) for pattern in (_NO_START, _NO_END))
+        and not any(pattern.search(clause) for pattern in (NO_START, NO_END))
     )
 
 
@@ -126,7 +128,7 @@ def said_back(text: str) -> str:
         addresses(clause)
         or is_loaded(clause)
         or HESITATION.search(clause)
-        or _FRAGMENT_IN_IT.search(clause)
+        or FRAGMENT_IN_IT.search(clause)
         or NOT_TO_THEIR_FACE.search(clause)
     ):
         return ""

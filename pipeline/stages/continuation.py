@@ -167,8 +167,9 @@ class ContinuationStage:
         elements = context.strategies.elements_press or (reason_to_end is not None and left - 1 > own)
         demanded = agenda.must_ask(guide, elements=elements)
         at_a_break = _at_a_break(context, decision)
-        pressing = agenda.demanded(guide, elements=elements) >= left or at_a_break
-        if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
+        pressing = agenda.demanded(guide, elements=elements) >= left
+        asks_it = reason_to_end is not None or pressing or at_a_break
+        if demanded is not None and chosen.directive is None and asks_it:
             asking, target = _asking(context.strategies, demanded)
             focus = Focus(target=target, label=target.label)
             return continued(
@@ -177,6 +178,7 @@ class ContinuationStage:
                 strategy=asking,
                 focus=focus,
                 because=_demand(decision, reason_to_end, at_a_break=at_a_break),
+                can_wait=reason_to_end is None and not pressing,
             )
         owed = rating_due(context.get(StateOutput).grid) if reason_to_end is not None else None
         rating = next((s for s in context.strategies if s.grid_step == "rate"), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -31,10 +32,10 @@ from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.offers import chosen_by_writer, keeps_strategy, offered, staying
+from pipeline.offers import chosen_by_writer, in_a_row, keeps_strategy, offered, weighed
 from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Rendering
 from pipeline.question.answering import answer_to
-from pipeline.question.asking import Asking, Questioner, in_one
+from pipeline.question.asking import Asking, Questioner, Weighing, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
 from pipeline.threads import BEGINS_A_THREAD
@@ -91,7 +92,8 @@ class QuestionStage:
             return await asking.verbatim(in_one(before, chosen.injected), "moderator")
         demanded = self._demanded(context)
         if demanded is not None:
-            return await asking.verbatim(in_one(before or self._leading_to(context), demanded), "concept")
+            instead = await self._staying(context, asking, before) if going.can_wait else None
+            return instead or await asking.verbatim(in_one(before or self._leading_to(context), demanded), "concept")
         step = self._step(context)
         if step is not None:
             return await asking.verbatim(in_one(before, step), METHOD)
@@ -131,18 +133,48 @@ class QuestionStage:
         ways = self._ways(context)
         if not ways:
             return await asking.ask(await self._request(context, going), before=before)
-        choices = [await self._request(context, way) for _, way in ways]
+        choices = await self._choices(context, ways)
         best = ways[0][0].final_score or 0.0
         behind = [best - (candidate.final_score or 0.0) for candidate, _ in ways]
         request = choices[0].model_copy(update={"offers": tuple(_offer(choice) for choice in choices)})
-        may_stay = self._may_stay(context)
-        asked = await asking.ask(request, before=before, choices=choices, behind=behind, staying=may_stay)
+        weighing = self._weighing(context, ways) if self._may_stay(context) else None
+        asked = await asking.ask(request, before=before, choices=choices, behind=behind, weighing=weighing)
         if asked.taken:
             context.replace(ways[asked.taken][1])
-        offers = tuple(OfferMade(strategy=c.strategy, target=c.target, rank=c.rank) for c, _ in ways)
-        return replace(asked, offers=offers)
+        return replace(asked, offers=_made(ways))
 
-    def _ways(self, context: TurnContext) -> list[tuple[ScoredCandidate, ContinuationOutput]]:
+    async def _staying(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput | None:
+        """A question that stays with what was said, instead of one of the concept's own that can wait.
+
+        None where that one is asked.
+        """
+        writer, decision = self._questioner.writer, context.get(StrategyOutput).decision
+        if decision is None or not isinstance(writer, ComparesWordings) or not self._may_stay(context):
+            return None
+        if not chosen_by_writer(context.configuration, compares=True):
+            return None
+        ways = self._followed(context, weighed(decision, context.strategies))
+        if len(ways) < 2:
+            return None
+        choices, weighing = await self._choices(context, ways), self._weighing(context, ways)
+        taken = writer.weighed(choices, weighing.worth, weighing.in_a_row)
+        if ways[taken][0].strategy not in context.strategies.stays:
+            return None
+        context.replace(ways[taken][1])
+        return replace(await asking.ask(choices[taken], before=before), taken=taken, offers=_made(ways))
+
+    async def _choices(self, context: TurnContext, ways: Sequence[Way]) -> list[QuestionRequest]:
+        """A request for each way to go on."""
+        may_stay = self._may_stay(context)
+        return [await self._request(context, way, candidate.tactic if may_stay else None) for candidate, way in ways]
+
+    @staticmethod
+    def _weighing(context: TurnContext, ways: Sequence[Way]) -> Weighing:
+        """What each way to go on is worth in a concept test."""
+        worth = tuple(context.strategies.weighs[one.strategy, one.tactic] for one, _ in ways)
+        return Weighing(worth, in_a_row(context.strategies, context.state.focus_history))
+
+    def _ways(self, context: TurnContext) -> list[Way]:
         """How the interview can go on by the writer's choice, the engine's first; empty where nothing is to choose."""
         going, chosen = context.get(ContinuationOutput), context.get(StrategyOutput)
         decision = chosen.decision
@@ -152,26 +184,33 @@ class QuestionStage:
         compares = isinstance(self._questioner.writer, ComparesWordings)
         if decision is None or not free or not chosen_by_writer(context.configuration, compares=compares):
             return []
-        graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
-        ways: list[tuple[ScoredCandidate, ContinuationOutput]] = []
         if self._may_stay(context):
-            offers = staying(decision, context.strategies, context.state.focus_history)
+            ways = self._followed(context, weighed(decision, context.strategies))
         else:
-            offers = offered(
-                decision, context.strategies, compared=compares, same_strategy=keeps_strategy(context.configuration)
-            )
+            same = keeps_strategy(context.configuration)
+            offers = offered(decision, context.strategies, compared=compares, same_strategy=same)
+            ways = self._followed(context, offers, lately=compares)
+        return ways if len(ways) > 1 else []
+
+    def _followed(self, context: TurnContext, offers: Sequence[ScoredCandidate], *, lately: bool = False) -> list[Way]:
+        """How the interview would go on by each offer; after the first by those only that are about this answer, if so.
+
+        Going back to something is the engine's to choose.
+        """
+        graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
+        ways: list[Way] = []
         for candidate in offers:
-            focus = focus_of(candidate.target, chosen.tracker, graph, turn)
-            if compares and ways and (focus is None or focus.mentioned_turn != turn):
-                continue  # Going back to something is the engine's to choose.
+            focus = focus_of(candidate.target, context.get(StrategyOutput).tracker, graph, turn)
+            if lately and ways and (focus is None or focus.mentioned_turn != turn):
+                continue
             if self._serves_grid(context, candidate.strategy):
                 continue  # What a grid needs is asked in the method's words.
             if focus is not None or candidate.target is None:
                 ways.append((candidate, continued(context, "", strategy=candidate.strategy, focus=focus)))
-        return ways if len(ways) > 1 else []
+        return ways
 
     def _may_stay(self, context: TurnContext) -> bool:
-        """Whether the writer weighs staying with what was just said against the next item of a list."""
+        """Whether the writer weighs staying with what was just said against what the engine chose."""
         compares = isinstance(self._questioner.writer, ComparesWordings)
         return compares and keeps_strategy(context.configuration) and bool(context.strategies.stays)
 
@@ -222,7 +261,9 @@ class QuestionStage:
         said = await asking.verbatim(in_one(move.text, move.help, again), "conduct")
         return replace(said, asked=again or (move.text if move.then == "easier" else ""))
 
-    async def _request(self, context: TurnContext, going: ContinuationOutput) -> QuestionRequest:
+    async def _request(
+        self, context: TurnContext, going: ContinuationOutput, tactic: str | None = None
+    ) -> QuestionRequest:
         start = context.get(ContextOutput)
         chosen = context.get(StrategyOutput)
         configuration = context.configuration
@@ -232,7 +273,8 @@ class QuestionStage:
         assert going.strategy is not None
         decided = chosen.decision is not None and chosen.decision.strategy == going.strategy
         as_chosen = decided and going.focus == chosen.focus
-        tactic = chosen.decision.tactic if chosen.decision is not None and as_chosen else ""
+        if tactic is None:
+            tactic = chosen.decision.tactic if chosen.decision is not None and as_chosen else ""
         return question_request(
             context.state,
             configuration,
@@ -339,6 +381,15 @@ class QuestionStage:
             return True
         rows = await self._questioner.embedder.embed([going.focus.label, *recent])
         return bool(np.max(rows[1:] @ rows[0]) >= SIMILAR_COSINE)
+
+
+Way = tuple[ScoredCandidate, ContinuationOutput]
+"""How an interview can go on: a candidate, and what follows from it."""
+
+
+def _made(ways: Sequence[Way]) -> tuple[OfferMade, ...]:
+    """The offers as they are recorded."""
+    return tuple(OfferMade(strategy=one.strategy, target=one.target, rank=one.rank) for one, _ in ways)
 
 
 def _offer(request: QuestionRequest) -> Offer:

@@ -11,11 +11,11 @@ from pipeline.concept import Element, PipelineSettings
 from pipeline.engines.base import MARGIN, Decision, ScoredCandidate, Term
 from pipeline.errors import LLMUnavailable
 from pipeline.focus import Target
-from pipeline.offers import MOST, MOST_COMPARED, chosen_by_writer, keeps_strategy, offered, staying
+from pipeline.offers import MOST, MOST_COMPARED, chosen_by_writer, in_a_row, keeps_strategy, offered, weighed
 from pipeline.ports import QuestionRequest
-from pipeline.question.asking import Questioner
+from pipeline.question.asking import Questioner, Weighing
 from pipeline.state import Directive, FocusEntry
-from pipeline.strategies import Strategies
+from pipeline.strategies import Move, Strategies
 from tests.support.interview import (
     Interview,
     Listener,
@@ -183,28 +183,30 @@ class Comparing(PlainWriter):
         self.compared = (list(choices), list(behind))
         return len(choices) - 1
 
-    def stays(self, request: QuestionRequest) -> bool:
-        raise AssertionError("nothing is listed")
+    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+        raise AssertionError("this is no concept test")
 
 
 class Staying(PlainWriter):
-    """Stays with what was said, or does not; compares nothing else."""
+    """Takes one of the choices of a concept test; compares nothing else."""
 
-    def __init__(self, *, stays: bool) -> None:
+    def __init__(self, taken: int) -> None:
         super().__init__()
-        self.answer = stays
+        self.taken = taken
+        self.weighing: list[tuple[Sequence[Move | float], int]] = []
 
     def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
-        raise AssertionError("the list is weighed against staying alone")
+        raise AssertionError("in a concept test choices are weighed")
 
-    def stays(self, request: QuestionRequest) -> bool:
-        assert request.focus_label == "what was said"
-        return self.answer
+    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+        self.weighing.append((worth, in_a_row))
+        return self.taken
 
 
-@pytest.mark.parametrize("stays", [True, False])
-async def test_writer_stays_with_what_was_said_or_goes_on_in_the_list(stays: bool) -> None:
-    who = Questioner(Staying(stays=stays), TableEmbedder())
+@pytest.mark.parametrize("taken", [0, 1])
+async def test_writer_stays_with_what_was_said_or_goes_on_in_the_list(taken: int) -> None:
+    writer = Staying(taken)
+    who = Questioner(writer, TableEmbedder())
     listed = QuestionRequest(
         kind="follow_up",
         methodology=small_methodology(),
@@ -216,8 +218,11 @@ async def test_writer_stays_with_what_was_said_or_goes_on_in_the_list(stays: boo
         focus_label="the lid",
     )
     said = listed.model_copy(update={"focus_label": "what was said"})
-    asked = await who.asking(PipelineSettings(), Listener(), 2).ask(listed, choices=(listed, said), staying=True)
-    assert asked.taken == int(stays)
+    weighing = Weighing(("part", "stay"), 1)
+    asked = await who.asking(PipelineSettings(), Listener(), 2).ask(listed, choices=(listed, said), weighing=weighing)
+    assert asked.taken == taken
+    assert writer.weighing == [(("part", "stay"), 1)]
+    assert writer.requests[-1].focus_label == (listed, said)[taken].focus_label
 
 
 async def test_writer_that_compares_needs_no_prompt_and_writes_only_what_it_prefers() -> None:
@@ -267,21 +272,27 @@ def test_strategy_that_stays_leaves_only_what_it_is_about_to_the_writer() -> Non
     assert offered(made, known, compared=True, same_strategy=True) == (first, near)
 
 
-def test_what_was_just_said_is_offered_beside_what_is_next_in_a_list_but_not_for_ever() -> None:
-    strategies = small_methodology().strategies
-    stays = next(s.name for s in strategies if s.node_binding == "required")
-    listed = next(s.name for s in strategies if s.name != stays and not s.generates_closing_question)
-    known = Strategies(strategies, stays=(stays,))
-    part = Target(kind="element", ids=("lid",), label="the lid")
-    first = candidate(listed, "a", 9.0, selected=True).model_copy(update={"target": part})
-    far, farther = candidate(stays, "b", 2.0), candidate(stays, "c", 1.0)
-    made = decision(first, far, farther)
-    assert staying(made, known, ()) == (first, far)
-    once = FocusEntry(turn=1, strategy=stays)
-    assert staying(made, known, (once,)) == (first, far)
-    assert staying(made, known, (once, once)) == ()
-    assert staying(made, Strategies(strategies), ()) == ()
-    assert staying(decision(candidate(listed, "a", 9.0, selected=True), far), known, ()) == ()
+def test_what_was_just_said_is_weighed_against_the_choice_and_the_best_of_each_list() -> None:
+    strategies, (stays, listed, led) = small_methodology().strategies, ("stay", "list", "lead")
+    weighs: dict[tuple[str, str], Move | float] = {(listed, ""): "part", (stays, ""): "stay", (led, "worth"): 1.4}
+    known = Strategies(strategies, stays=(stays,), weighs=weighs)
+
+    def one(strategy: str, key: str, score: float | None, tactic: str = "", *, chosen: bool = False) -> ScoredCandidate:
+        return candidate(strategy, key, score, selected=chosen).model_copy(update={"tactic": tactic})
+
+    lead = one(led, "a", 9.0, "worth", chosen=True)
+    best, worse, near, far = one(listed, "b", 4.0), one(listed, "c", 3.0), one(stays, "d", 0.4), one(stays, "e", 0.3)
+    gone = one(stays, "f", None)
+    assert weighed(decision(lead, best, worse, near, far, gone), known) == (lead, best, near, far)
+    part = one(listed, "a", 9.0, chosen=True)
+    assert weighed(decision(part, worse, near), known) == (part, worse, near)
+    assert weighed(decision(part, worse), known) == ()
+    answered = one(led, "a", 9.0, "answered", chosen=True)
+    assert weighed(decision(answered, best, near), known) == ()
+    assert weighed(decision(part, near, close=True), known) == ()
+    assert weighed(decision(part, near), Strategies(strategies)) == ()
+    asked = [FocusEntry(turn=turn, strategy=name) for turn, name in enumerate((stays, listed, stays, stays))]
+    assert [in_a_row(known, asked[:count]) for count in range(5)] == [0, 1, 0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pipeline.coverage import GapKind
-from pipeline.engines.arbitration.file import Applies, ArbitratedStrategy, Tactic
+from pipeline.engines.arbitration.file import NODE_FOCUSES, Applies, ArbitratedStrategy, Tactic
 from pipeline.engines.arbitration.leading import Followed
 from pipeline.engines.arbitration.moment import Moment
 from pipeline.focus import Target
 from pipeline.guide import ELEMENT, MUST_ASK
-from pipeline.question.text import words
+from pipeline.question.text import sentences, words
 from pipeline.subjects import (
     AND,
     NodeFacts,
@@ -27,6 +27,12 @@ SAYS_ALL = 12
 """Words of an answer up to which, in a concept test, there is nothing deeper to follow in it."""
 
 
+LEAST_SAID = 4
+"""Words of an answer from which on it is stayed with."""
+SAID = "said"
+"""What ids of sentences that are stayed with begin with."""
+LONGEST_LABEL = 240
+"""Characters of such a sentence that are kept."""
 SLACK = 1
 """Questions more than they take that may be left when sides of the idea for the end can be asked about."""
 
@@ -56,7 +62,7 @@ def options_of(strategy: ArbitratedStrategy, moment: Moment, wanted: NodeFacts |
         return
     found: Iterator[Target | None] = CONDITIONS[strategy.applies](strategy, moment)
     if wanted is not None:
-        found = iter([_of_node(wanted)] if strategy.binding == "required" else [])
+        found = iter([_of_node(wanted)] if strategy.applies in NODE_FOCUSES else [])
     for number, target in enumerate(found):
         if number == strategy.most:
             break
@@ -185,7 +191,7 @@ def _nothing_else(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None
     """
     if moment.inputs.momentum.fatigued:
         return
-    general = ("nothing_else", "closing", "guide_topic", "reached_the_end", "aspects", "past_told")
+    general = ("nothing_else", "closing", "guide_topic", "reached_the_end", "aspects", "past_told", "said")
     others = (s for s in moment.table.values() if s.applies not in general)
     if not any(True for other in others for _ in options_of(other, moment)):
         yield None
@@ -230,6 +236,17 @@ def _aspects(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
         yield Target(kind="aspect", ids=(tactic.id,), label=tactic.id.replace("_", " "))
 
 
+def _said(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
+    """Each sentence of the answer, the last one first; none where that says that there is no more to it."""
+    said = sentences(answer_of(moment.inputs))
+    if moment.is_finished or len(words(" ".join(said))) < LEAST_SAID:
+        return
+    turn = moment.inputs.turn_count
+    for number, sentence in reversed([*enumerate(said)]):
+        if not sentence.rstrip().endswith("?"):
+            yield Target(kind="lead", ids=(f"{SAID}.{turn}.{number}",), label=sentence[:LONGEST_LABEL])
+
+
 def _never(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None]:
     """The closing question is asked where the interview ends, not where it scores well; or a moderator wants it."""
     if moment.inputs.strategy == strategy.id:
@@ -250,4 +267,5 @@ CONDITIONS: Mapping[Applies, Find] = {
     "leads": _leads,
     "past_told": _past_told,
     "aspects": _aspects,
+    "said": _said,
 }

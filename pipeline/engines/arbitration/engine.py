@@ -95,7 +95,8 @@ class Arbitration:
             elements_press=False,
             topics=next((s.id for s in found if s.applies == "guide_topic"), None),
             tactics=by_tactic,
-            stays=(s.id for s in found if s.phase == "depth") if tested else (),
+            stays=(s.id for s in found if s.applies == "said") if tested else (),
+            weighs={(s.id, t.id): t.weighs for s in found for t in s.tactics if t.weighs is not None} if tested else {},
         )
 
     def decide(self, inputs: DecisionInputs) -> Decision:
@@ -129,6 +130,7 @@ class Arbitration:
             close=strategy.applies == "closing",
             state=state,
             margin=final * MARGIN_SHARE,
+            besides={one.id for one in file.table.values() if one.applies == "said"},
         )
 
     def compared(self, inputs: DecisionInputs) -> Comparison:

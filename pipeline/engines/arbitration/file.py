@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from pipeline.engines.base import EngineFile
 from pipeline.engines.shared.rules import IDENTIFIER, Rule
 from pipeline.leads import LeadKind
 from pipeline.methodology import Form, Spec
+from pipeline.strategies import Move
 
 Phase = Literal["coverage", "structure", "depth", "breadth", "seeding", "closing"]
 PhaseOrOther = Literal[Phase, "other"]
@@ -29,6 +30,7 @@ Applies = Literal[
     "leads",
     "past_told",
     "aspects",
+    "said",
 ]
 NODE_FOCUSES: frozenset[Applies] = frozenset({"ambiguous_nodes", "isolated_nodes", "active_branch", "unexplored_nodes"})
 """Conditions that give one concept, so that the question is about what the respondent said."""
@@ -37,6 +39,10 @@ NODE_FOCUSES: frozenset[Applies] = frozenset({"ambiguous_nodes", "isolated_nodes
 Manner = Literal["element", "last", "words", "earlier"]
 """How a lead is asked about: by the element that it names, by “that”, by saying the respondent's words back, or, where
 it is of a former answer, by leading back to the element."""
+
+
+Weighed = Move | Annotated[float, Field(ge=0, le=3)]
+"""What a question is worth: that of a kind of move, which is foretold, or a number."""
 
 
 class Tactic(Spec):
@@ -67,6 +73,13 @@ class Tactic(Spec):
     concept_tests: bool | None = Field(
         default=None, description="Only where the concept has elements (true), or only where it has none (false)."
     )
+    weighs: Weighed | None = Field(
+        default=None,
+        description="In concept tests: what its questions are worth where a writer weighs them against staying with "
+        "what was said. Foretold for a `part` of the idea, another `side` of it, anything `else`, or for what was just "
+        "said (`stay`); or a number, from 0 (ashamed of it) to 3 (exactly this). Without it, it is asked where the "
+        "engine chooses it.",
+    )
     prompt_hint: str = Field(description="What a moderator does by it; part of prompts.")
     wordings_of: tuple[str, ...] = Field(
         default=(), description="Strategies of methodologies whose questions it asks where the methodology has them."
@@ -86,7 +99,8 @@ class ArbitratedStrategy(Spec):
         description="When it applies, and to what: elements with a gap, concepts that are unclear, without a relation, "
         "or with fewer than two, relations that the method does not permit, the latest concept of the active branch, "
         "nothing in particular once an end was reached or nothing else applies, the next open topic of the guide; in "
-        "concept tests, what answers say of the idea, the way back to it from a story, and sides of it as a whole."
+        "concept tests, what answers say of the idea, the way back to it from a story, sides of it as a whole, and "
+        "each sentence that was just said, for a writer that weighs staying with it."
     )
     concept_tests: bool | None = Field(
         default=None, description="Only where the concept has elements (true), or only where it has none (false)."
@@ -109,7 +123,7 @@ class ArbitratedStrategy(Spec):
     @property
     def binding(self) -> Literal["required", "none"]:
         """Whether its questions are about a concept."""
-        return "required" if self.applies in NODE_FOCUSES else "none"
+        return "required" if self.applies in NODE_FOCUSES or self.applies == "said" else "none"
 
 
 class ScorerRule(Rule):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -50,8 +50,12 @@ def chosen(
     close: bool,
     state: dict[str, Any],
     margin: float,
+    besides: Collection[str] = (),
 ) -> Decision:
-    """The decision for the first of ranked candidates."""
+    """The decision for the first of ranked candidates.
+
+    Candidates of the strategies `besides` are explained wherever they rank.
+    """
     best = listed[0]
     return Decision(
         engine=engine,
@@ -61,7 +65,7 @@ def chosen(
         close=close,
         phase=phase,
         reason=reason,
-        candidates=tuple(_explained(one, rank, rank == 1) for rank, one in _numbered(listed)),
+        candidates=tuple(_explained(one, rank, rank == 1) for rank, one in _numbered(listed, besides)),
         candidate_count=len(listed),
         scores=_scores(listed),
         engine_state=state,
@@ -89,8 +93,10 @@ def closed(
     )
 
 
-def _numbered(listed: Sequence[Scored]) -> Iterator[tuple[int, Scored]]:
-    return enumerate(listed[:EXPLAINED_CANDIDATES], start=1)
+def _numbered(listed: Sequence[Scored], besides: Collection[str] = ()) -> Iterator[tuple[int, Scored]]:
+    for rank, one in enumerate(listed, start=1):
+        if rank <= EXPLAINED_CANDIDATES or one.strategy in besides:
+            yield rank, one
 
 
 def _explained(one: Scored, rank: int, selected: bool) -> ScoredCandidate:

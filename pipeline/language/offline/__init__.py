@@ -143,7 +143,8 @@ def _provider(
         rater=OfflineRater(parser, executor=executor),
         slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
         writer=OfflineQuestionWriter(
-            embedder, Adviser.of(reader.network, reader.settings.encoder_sha256) if reader is not None else None
+            embedder,
+            Adviser.of(reader.network, reader.settings.encoder_sha256, parser.docs) if reader is not None else None,
         ),
         embedder=embedder,
         parser=parser,

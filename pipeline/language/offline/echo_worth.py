@@ -16,7 +16,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from pipeline.language.offline import linear
-from pipeline.language.offline.echoes import Echo
+from pipeline.language.offline.echoes import IMAGINED, Echo
 from pipeline.language.offline.linear import Floats, LinearModel
 from pipeline.language.offline.telling import Telling
 from pipeline.language.reader.network import Reading
@@ -27,6 +27,8 @@ Probe = Literal["more", "then", "like", "matter", "why", "mind", "gives", "means
 PROBES: Final[tuple[Probe, ...]] = get_args(Probe)
 METHODS: Final = ("means_end_chain", "jobs_to_be_done", "critical_incident")
 """Methods for which there are ratings; others have none of these features."""
+CONCEPT_TEST: Final = "concept_test"
+"""What stands for the method of an interview about an idea, whatever its methodology: there are ratings for those."""
 EARLY: Final = 2
 """Questions up to which an interview has only begun."""
 _WORDS: Final = {
@@ -47,7 +49,20 @@ _WORDS: Final = {
     "begins that": r"^that\b",
     "begins there": r"^there\b",
     "begins noun": r"^(?:your|the|an?)\b",
+    "imagined": IMAGINED.pattern,
+    "extreme": r"\b(?:worst|best|most|never|always|only|nobody|nothing|ever|everything|forever|all)\b",
+    "minded": r"\b(?:hate|love|like|fear|scared|annoy\w*|happy|sad|tight|funny|shame|proud|worry|worried|owe)\b",
+    "you never": r"\byou(?:'ve)? never\b",
+    "you don't": r"\byou (?:don't|didn't|can't|couldn't|wouldn't)\b",
+    "because": r"\bbecause\b",
+    "past": r"\b(?:was|were|had|did|didn't|\w{3,}ed)\b",
+    "you will": r"\byou'll\b",
+    "you think": r"\byou(?:'d| would)? (?:think|say|guess|suppose|expect|read|said|like|find)\b",
+    "auxiliary": r"\b(?:is|are|was|were|has|have|had|do|does|did|can|could|would|will|might|must|should)\b"
+    r"|'(?:s|re|ve|m|d|ll)\b|n't",
 }
+IN_TESTS: Final = ("imagined", "past", "own", "inner", "denied", "begins you", "begins it", "words", "asked")
+"""What counts otherwise where an idea is spoken of that does not exist yet."""
 _PATTERNS: Final = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _WORDS.items())
 
 
@@ -76,6 +91,13 @@ def features(echo: Echo, position: int, count: int, told: Told) -> dict[str, flo
 
 
 def _features(echo: Echo, position: int, count: int, told: Told) -> Iterator[tuple[str, float]]:
+    known = dict(_plain_features(echo, position, count, told))
+    yield from known.items()
+    if told.method == CONCEPT_TEST:
+        yield from ((f"test.{name}", known[name]) for name in IN_TESTS)
+
+
+def _plain_features(echo: Echo, position: int, count: int, told: Told) -> Iterator[tuple[str, float]]:
     spoken = echo.text.split()
     yield f"back={min(echo.back, 4)}", 1.0
     yield "whole", float(echo.whole)
@@ -83,6 +105,7 @@ def _features(echo: Echo, position: int, count: int, told: Told) -> Iterator[tup
     yield "words", len(spoken) / 10
     yield "words<4", float(len(spoken) < 4)
     yield "words<6", float(len(spoken) < 6)
+    yield "words>8", float(len(spoken) > 8)
     yield "first", float(position == 0)
     yield "count", float(count)
     for name, pattern in _PATTERNS:
@@ -90,7 +113,7 @@ def _features(echo: Echo, position: int, count: int, told: Told) -> Iterator[tup
     for name, holds in asdict(told.telling).items():
         yield f"told.{name}", float(holds)
     said = sentences(told.answer)
-    yield f"method={told.method if told.method in METHODS else 'other'}", 1.0
+    yield f"method={told.method if told.method in (*METHODS, CONCEPT_TEST) else 'other'}", 1.0
     yield "asked", told.asked / 15
     yield "begun", float(told.asked < EARLY)
     yield "answer words", float(np.log1p(len(told.answer.split())))

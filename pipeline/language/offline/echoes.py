@@ -25,12 +25,15 @@ LONG = 4
 """Words of a sentence beyond which its clauses are looked at as well."""
 _UNCERTAIN = re.compile(r"\b(?:would|could|might|if)\b|\b\w+'d (?:be|have|like|want|rather)\b", re.IGNORECASE)
 """Words of what only may be so: said back, it sounds as if it were."""
+IMAGINED = re.compile(r"\b(?:would|could|might)(?:n't)?\b|'d\b(?! (?:been|had))", re.IGNORECASE)
+"""Words of what would be."""
 _DENIED_TWICE = re.compile(r"(?:n't|\b(?:not|never))\b.*\b(?:nobody|nothing|no one|never|nowhere|no)\b", re.IGNORECASE)
 """A grammar of their own, which sounds like mockery from others."""
 _OF_THEMSELVES = re.compile(
     r"\b(?:i'?m|i am|i was) (?:just |only )?(?:the|an?) (?:\w+ )?(?:mug|fool|idiot|liar|coward|failure|fraud|burden"
     r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b"
-    r"|\bit was me (?:who|that)\b|\bme(?:self|sen|sel)\b",
+    r"|\bit was me (?:who|that)\b|\bme(?:self|sen|sel)\b"
+    r"|(?:n't|\bnot|\bnever) (?:really )?(?:like|love|trust|recogni[sz]e|stand)d? myself\b|\bhated? myself\b",
     re.IGNORECASE,
 )
 """What people call themselves and would not hear from others; and dialect that can't be turned round."""
@@ -54,7 +57,7 @@ _PURPOSE = re.compile(
     re.IGNORECASE,
 )
 """A clause that only says what something was done for."""
-_LAUGHS = re.compile(r"^\W*(?:(?:ha|he|hah|heh|lol|lmao)+\W*)+$", re.IGNORECASE)
+LAUGHS = re.compile(r"^\W*(?:(?:ha|he|hah|heh|lol|lmao)+\W*)+$", re.IGNORECASE)
 """A sentence of nothing but laughter, after a joke."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
 
@@ -86,8 +89,8 @@ def echoes(answer: str) -> tuple[Echo, ...]:
     """What of an answer can be said back, the latest first, at most `MOST`."""
     found: dict[str, Echo] = {}
     after = ""
-    for back, (start, sentence) in enumerate(reversed(tuple(_placed(answer))[-LATEST:])):
-        joked, after = _LAUGHS.match(after) is not None, sentence
+    for back, (start, sentence) in enumerate(reversed(tuple(placed(answer))[-LATEST:])):
+        joked, after = LAUGHS.match(after) is not None, sentence
         if sentence.endswith("?") or joked or _CONDITIONAL.match(sentence):
             continue
         for at, piece, whole in _pieces(sentence):
@@ -104,7 +107,7 @@ def echoes(answer: str) -> tuple[Echo, ...]:
     return tuple(found.values())[:MOST]
 
 
-def _placed(answer: str) -> Iterator[tuple[int, str]]:
+def placed(answer: str) -> Iterator[tuple[int, str]]:
     """The sentences of an answer with where each begins."""
     at = 0
     for sentence in sentences(answer):
@@ -136,11 +139,19 @@ def _can_be_said(clause: str) -> bool:
     return (
         len(clause.split()) <= LONGEST
         and is_whole(clause)
-        and not addresses(clause)
-        and not is_loaded(clause)
+        and can_be_heard(clause)
         and not any(_would(match[1]) for match in _HAD_OR_WOULD.finditer(clause))
-        and not any(
+        and not _UNCERTAIN.search(clause)
+    )
+
+
+def can_be_heard(clause: str) -> bool:
+    """Whether there is nothing in a clause that sounds wrong when somebody else says it."""
+    return not (
+        addresses(clause)
+        or is_loaded(clause)
+        or any(
             pattern.search(clause)
-            for pattern in (_UNCERTAIN, _DENIED_TWICE, _OF_THEMSELVES, _PLAYED_DOWN, NOT_TO_THEIR_FACE, HESITATION)
+            for pattern in (_DENIED_TWICE, _OF_THEMSELVES, _PLAYED_DOWN, NOT_TO_THEIR_FACE, HESITATION)
         )
     )

@@ -16,6 +16,7 @@ from pipeline.language.offline.advice import NONE, Advice, Adviser
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.ranking import LATELY, REPLIED, THIRD, Moment, bare, in_a_run, ranked, shipped
+from pipeline.language.offline.saying_back import told_as
 from pipeline.language.offline.sympathy import ends_with_loss, sympathies, sympathy, tells_of_loss
 from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of, tells_stories
 from pipeline.language.offline.wording import Wording, fitting, stance_of, stands_in_much, worded
@@ -36,6 +37,7 @@ from pipeline.question.templates import (
 )
 from pipeline.question.text import jaccard, sentences, words
 from pipeline.question.topics import fits_topic
+from pipeline.strategies import Move
 
 ACKNOWLEDGE_ONE_IN = 5
 ACKNOWLEDGE_FROM = 6
@@ -94,13 +96,15 @@ AGAIN = {
 }
 """How often a probe of a kind may have been asked in an interview, and what it loses for each time more: how it went on
 was bad in 1 % of 73 first times and in 47 % of 53 from the fifth on, more of something in 7 % of 108 and 34 % of 53."""
-SIMPLY, STAYING, SAYING = ("more", "like"), 1.7, 2.2
-"""Probes by which a concept test stays with what was said; what one of them, or something said back, must promise, of
-3: what is expected of others was learned in interviews about the respondent rather than an idea."""
-SOONER = ((4, 0.4), (9, 0.2))
-"""Questions up to which what people think of an idea is followed rather than a list, and how much less that must
-promise: of 119 bad questions of concept tests 42 were items of a list, which was bad in every second case between the
-fifth and the ninth."""
+SIMPLY = {"more": 0.0, "like": 0.6}
+"""Bare probes by which a concept test stays with the end of an answer, and what each must promise more: of ten times
+that somebody was asked what “that” was like seven hurt, mostly because they could not tell what was meant."""
+WORN_IN, WORN_BY = 3, 0.2
+"""Latest questions in which such a probe makes itself worth so much less."""
+LISTED_MOVES: frozenset[Move | float] = frozenset({"part", "side"})
+PER_STAY = 0.2
+"""What a part or a side of the idea gains over what it is worth by itself for each of the latest questions in a row
+that stayed with what was said, so that they are spoken of at all."""
 STAYS = ("more", "then", "like", "means")
 """Probes that stay with what was just told: leaving it loses by as much as one of them promises to be good."""
 SAYS_BACK = 0.4
@@ -175,14 +179,17 @@ class OfflineQuestionWriter:
                 taken, least = index, value
         return taken
 
-    def stays(self, request: QuestionRequest) -> bool:
-        """Whether moderators are expected to stay with what was said in a concept test, where a list would go on."""
-        if shipped() is None or _telling(request).exhausted:
-            return False
-        advice = self._advice(request)
-        less = next((each for until, each in SOONER if len(request.all_questions) <= until), 0.0)
-        plain = max((rating for kind, rating in advice.ratings.items() if kind in SIMPLY), default=0.0)
-        return plain >= STAYING - less or max((each.rating for each in advice.said), default=0.0) >= SAYING - less
+    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+        """Which question of a concept test moderators are expected to prefer; the engine's where nothing is known."""
+        advices = [self._advice(choice) for choice in choices]
+        if not advices[0].ratings:
+            return 0
+        listed = PER_STAY * in_a_row
+        values = [
+            _worth_of(move, choice, advice) + listed * (move in LISTED_MOVES)
+            for move, choice, advice in zip(worth, choices, advices, strict=True)
+        ]
+        return max(range(len(values)), key=lambda at: (values[at], -at))
 
     def worth(self, request: QuestionRequest, text: str) -> float | None:
         """What a moderator is expected to think of a wording of the request; None for another text."""
@@ -245,6 +252,42 @@ def worth(request: QuestionRequest, text: str) -> float | None:
         if text.endswith(wording.text):
             return round(ranker.score(wording, moment), 2)
     return None
+
+
+def _worth_of(move: Move | float, request: QuestionRequest, advice: Advice) -> float:
+    """What moderators are expected to think of a question of a concept test, 0 to 3."""
+    if not isinstance(move, str):
+        return move
+    if move != "stay":
+        return advice.ratings.get(move, 0.0)
+    return max((value for value, _ in _staying(request, phrasing(request.language), advice)), default=0.0)
+
+
+def _staying(request: QuestionRequest, speaking: LanguagePhrasing, advice: Advice) -> list[tuple[float, str]]:
+    """How a concept test can stay with what was said, by what moderators are expected to think of it, the best first.
+
+    Something is said back of it; where it ends the answer, the bare probes are there besides.
+    """
+    found = [(each.value, each.text) for each in advice.said]
+    if request.focus_is_last_said or _ends_answer(request):
+        time, lately = told_as(request.focus_label or "", speaking), request.all_questions[-WORN_IN:]
+        for kind, dear in SIMPLY.items() if advice.ratings else ():
+            value = advice.ratings[kind] - dear - WORN_BY * sum(kind_of(question) == kind for question in lately)
+            texts = _turned(speaking.behind(kind, time), request, kind)
+            found += [(value - TIE * at, text) for at, text in enumerate(texts)]
+    return sorted(found, key=lambda pair: -pair[0])
+
+
+def _ends_answer(request: QuestionRequest) -> bool:
+    """Whether a question is about the last sentence of the answer."""
+    said = sentences(_last_answer(request) or "")
+    return bool(said and request.focus_label) and said[-1].startswith(request.focus_label or "")
+
+
+def _is_of_a_sentence(request: QuestionRequest) -> bool:
+    """Whether a question of a concept test is about a sentence rather than a concept."""
+    bound = request.strategy is not None and request.strategy.node_binding == "required"
+    return bool(request.stimulus) and bound and request.focus_type is None
 
 
 def _promise(request: QuestionRequest, told: Telling, advice: Advice) -> float:
@@ -481,6 +524,8 @@ def _best(
     What was told just now can be asked about by the plainest probes as well, each of which makes all of them worth less
     where it was used lately; and something of it can be said back.
     """
+    if _is_of_a_sentence(request) and (staying := _staying(request, speaking, advice)):
+        return staying
     worn, gains = _worn(request), _gains(request, advice)
     tells = tells_stories(request.methodology, request.language)
     not_lived = NOT_LIVED * (not tells and (told.lasting or not _lived(request)))
@@ -667,12 +712,14 @@ def _worded(
 ) -> list[Wording]:
     """Every wording of the forms that fit."""
     label = request.focus_label or ""
-    back = said_back(label) if _language(request) == "en" else ""
+    english = _language(request) == "en"
+    back = said_back(label) if english else ""
+    named = f"the point {label}" if english and label.casefold().startswith("that ") else label
     forms = [form for form in forms if back or "{said}" not in form.ask] or _plain(speaking.probes)
-    if about is None and _language(request) == "en":
+    if about is None and english:
         forms = [form for form in forms if fits_topic(form.ask, request.topic)] or _plain(speaking.any_topic)
     found = [
-        Wording(wording.text.replace("{element}", label).replace("{said}", back), wording.form, wording.naming)
+        Wording(wording.text.replace("{element}", named).replace("{said}", back), wording.form, wording.naming)
         for wording in worded(_unused(fitting(forms, request, _stance(request)), request), request, speaking, about)
     ]
     thing = request.focus_rendering.thing

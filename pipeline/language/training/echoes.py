@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 
 from pipeline.language.offline import echo_worth
 from pipeline.language.offline.echo_worth import PROBES, Told, features, vector
-from pipeline.language.offline.echoes import echoes
 from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.phrasings import phrasing
+from pipeline.language.offline.sayable import sayable
 from pipeline.language.offline.telling import telling_of
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.network import ReaderNetwork
+from pipeline.language.srl import DocCache, load_model
 from pipeline.language.training.ridge import fitted, names_of
 from pipeline.question.request import LINES
 
-NAMED_STRENGTH, VECTOR_STRENGTH = 20.0, 300.0
+NAMED_STRENGTH, VECTOR_STRENGTH = 40.0, 600.0
 """How small the weights of features are held, and those of the reader's vectors."""
 FOLDS = 8
 ANSWERS = LINES // 2 + 1
@@ -44,31 +45,30 @@ class Rated:
 
     Attributes:
         interview: number of its interview.
-        moment: number of its answer, over all interviews.
+        moment: the interview, and the number of the answer in it.
         named, seen: its features, and its vector.
         rating: 0 to 3.
         probe: the one that fits best; nothing where none does.
     """
 
     interview: int
-    moment: int
+    moment: tuple[int, int]
     named: dict[str, float]
     seen: NDArray[np.float32]
     rating: int
     probe: str
 
 
-def read(path: Path, network: ReaderNetwork) -> Iterator[Rated]:
+def read(path: Path, network: ReaderNetwork, docs: DocCache) -> Iterator[Rated]:
     """The judged clauses of a file of interviews, one per line; those that are not said back any more are left out."""
-    speaking, moment = phrasing("en"), 0
+    speaking = phrasing("en")
     for line in path.read_text("utf-8").splitlines():
         interview = json.loads(line)
         answers: list[str] = []
-        for turn in interview["turns"]:
+        for number, turn in enumerate(interview["turns"]):
             answers.append(turn["answer"])
-            moment += 1
             judged = {text: (rating, probe) for text, rating, probe in turn.get("echoes", ())}
-            found = echoes(turn["answer"])
+            found = sayable(turn["answer"], docs.doc(turn["answer"]))
             if not judged or not found:
                 continue
             told = Told(
@@ -83,7 +83,7 @@ def read(path: Path, network: ReaderNetwork) -> Iterator[Rated]:
                 if echo.text in judged:
                     rating, probe = judged[echo.text]
                     named = features(echo, at, len(found), told)
-                    yield Rated(interview["id"], moment, named, vector(echo, reading), rating, probe)
+                    yield Rated(interview["id"], (interview["id"], number), named, vector(echo, reading), rating, probe)
 
 
 def fit(rated: Sequence[Rated], encoder: str) -> LinearModel:
@@ -101,7 +101,8 @@ def main(arguments: Sequence[str]) -> int:
     """Fit, print what comes of it on interviews that were not seen, and write."""
     options = _options(arguments)
     reader = load_reader()
-    rated = [each for path in sorted(options.corpus.glob("*.jsonl")) for each in read(path, reader.network)]
+    docs = DocCache(load_model())
+    rated = [each for path in sorted(options.corpus.glob("*.jsonl")) for each in read(path, reader.network, docs)]
     moments, interviews = {each.moment for each in rated}, {each.interview for each in rated}
     _tell(f"{len(rated)} clauses in {len(moments)} moments of {len(interviews)} interviews")
     _tell(_figures(rated))
@@ -114,7 +115,7 @@ def main(arguments: Sequence[str]) -> int:
 def _figures(rated: Sequence[Rated]) -> str:
     """What is chosen in interviews that the weights have not seen."""
     fold = {interview: at % FOLDS for at, interview in enumerate(sorted({each.interview for each in rated}))}
-    best: dict[int, tuple[float, int, bool]] = {}
+    best: dict[tuple[int, int], tuple[float, int, bool]] = {}
     expected, given = [], []
     for number in range(FOLDS):
         model = fit([each for each in rated if fold[each.interview] != number], "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
+from typing import Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,13 +25,23 @@ class Hint(BaseModel):
     ask: str
 
 
+ToldAs = Literal["past", "present", "imagined"]
+"""When what is said back is so."""
+
+
 class AfterEcho(BaseModel):
-    """What is asked after a sentence was said back that tells of what was, and of what is."""
+    """What is asked after a sentence was said back that tells of what was, of what is, and of what would be."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     past: tuple[str, ...] = Field(min_length=1)
     present: tuple[str, ...] = ()
+    imagined: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.past, *self.present, *self.imagined)
 
 
 class LanguagePhrasing(BaseModel):
@@ -112,6 +123,13 @@ class LanguagePhrasing(BaseModel):
     peak: str = "(?!)"
     slips: str = "(?!)"
     origins: str = "(?!)"
+
+    def behind(self, probe: str, time: ToldAs) -> tuple[str, ...]:
+        """How a probe is asked after a sentence was said back that tells of that time."""
+        known = self.after_echo.get(probe)
+        if known is None:
+            return ()
+        return known.past if time == "past" else known.present if time == "present" else known.imagined
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
         """Sentences that take up a phrase of that kind."""

@@ -442,6 +442,12 @@ def test_danger_of_which_little_is_heard_in_a_story_is_faint(
         ("But yeah, first thing was, that's me, that is.", "What went through your mind?", "wants_stop"),
         ("Let it be kept that she looked. It is to be kept, and nobody had asked her to.", "And?", "wants_withdrawal"),
         ("And please be a little careful with what I said about my son.", "And?", "wants_withdrawal"),
+        ("How do they know how I would cook it? Every family has its way.", "More?", "asks_interviewer"),
+        ("I've told you the real one, it's that it'd get back to my mum.", "Why?", "asks_interviewer"),
+        ("It's a desk. I was only telling you what time it would be then.", "What is that like?", "wants_topic"),
+        ("I don't trust myself at the wheel after a night. So, tram.", "More?", "risk"),
+        ("They buy it back or it's a deposit, and it isn't the same thing.", "And?", "complains"),
+        ("For me it's the other way round, I'd sooner they forgot me after.", "Why?", "corrects"),
     ],
 )
 def test_words_that_only_sound_like_an_end_or_a_wish_to_delete(

@@ -33,6 +33,7 @@ from pipeline.question.checker import check
 from pipeline.question.phrases import phrase
 from pipeline.question.templates import was_asked
 from pipeline.question.text import word_count
+from pipeline.strategies import Move
 from tests.support.interview import TableEmbedder
 
 ROOT = Path(__file__).parents[4]
@@ -556,35 +557,64 @@ def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_
 
 
 @pytest.mark.parametrize(
-    ("ratings", "said", "told", "asked", "stays"),
+    ("worth", "ratings", "said", "in_a_row", "taken"),
     [
-        ({"more": 1.8, "means": 0.2}, (), "I would keep it for her.", 12, 1),
-        ({"more": 1.6, "means": 0.2}, (), "I would keep it for her.", 12, 0),
-        ({"more": 1.6, "means": 0.2}, (), "I would keep it for her.", 7, 1),
-        ({"more": 1.4, "means": 0.2}, (), "I would keep it for her.", 7, 0),
-        ({"more": 1.4, "means": 0.2}, (), "I would keep it for her.", 2, 1),
-        ({"more": 1.2, "means": 2.4}, (), "I would keep it for her.", 2, 0),
-        ({"more": 1.2}, (SAT,), "He sat.", 12, 1),
-        ({"more": 1.8}, (), "I would keep it for her. That's all I've got to say on it.", 2, 0),
-        ({}, (), "I would keep it for her.", 2, 0),
+        (("part", "stay"), {"part": 1.0, "more": 1.8, "like": 0.2}, (), 0, 1),
+        (("part", "stay"), {"part": 1.4, "more": 1.3, "like": 0.2}, (), 0, 0),
+        (("part", "stay"), {"part": 1.0, "more": 0.2, "like": 1.8}, (), 0, 1),
+        (("part", "stay"), {"part": 1.0, "more": 0.2, "like": 1.4}, (), 0, 0),
+        (("part", "stay"), {"part": 1.0, "more": 0.2, "like": 0.2}, (SAT,), 0, 1),
+        (("part", "stay"), {"part": 1.2, "more": 1.8, "like": 0.2}, (), 3, 0),
+        (("side", "part", "stay"), {"side": 0.4, "part": 1.4, "more": 1.2, "like": 0.2}, (), 0, 1),
+        ((2.0, "stay"), {"more": 1.8, "like": 0.2}, (), 0, 0),
+        ((0.7, "stay"), {"more": 1.8, "like": 0.2}, (), 0, 1),
+        ((1.85, "stay"), {"more": 1.8, "like": 0.2}, (), 0, 0),
+        (("part", "stay"), {}, (SAT,), 0, 0),
     ],
 )
-def test_concept_test_stays_with_what_was_said_where_that_promises_enough(
+def test_concept_test_asks_what_promises_most_of_what_was_said_and_what_is_listed(
     monkeypatch: pytest.MonkeyPatch,
+    worth: tuple[Move | float, ...],
     ratings: dict[str, float],
     said: tuple[Said, ...],
-    told: str,
-    asked: int,
-    stays: int,
+    in_a_row: int,
+    taken: int,
 ) -> None:
-    fields: dict[str, object] = {
-        "answer": told,
-        "stimulus": "A lamp that folds.",
-        "all_questions": ("How so?",) * asked,
-    }
+    choices = [of_a_sentence(seed=number) for number in range(len(worth))]
     writer = OfflineQuestionWriter()
     monkeypatch.setattr(writer, "_advice", lambda request: Advice(said, ratings))
-    assert writer.stays(deepening(**fields)) == bool(stays)
+    assert writer.weighed(choices, worth, in_a_row) == taken
+
+
+def of_a_sentence(sentence: str = "I keep it for her.", **changes: object) -> QuestionRequest:
+    """A question of a concept test about a sentence of the answer, by its end."""
+    told = f"It folds, I saw that. {sentence}"
+    given = {"answer": told, "stimulus": "A lamp.", "label": sentence, **changes}
+    return deepening(**given).model_copy(update={"focus_type": None, "focus_is_last_said": False})
+
+
+@pytest.mark.parametrize(
+    ("sentence", "like"),
+    [
+        ("I keep it for her.", "What is that like for you?"),
+        ("I kept it for her.", "What was that like for you?"),
+        ("I'd keep it for her.", "What would that be like for you?"),
+    ],
+)
+def test_concept_test_stays_with_a_sentence_in_its_time(sentence: str, like: str) -> None:
+    asked = of_a_sentence(sentence)
+    assert compose(asked, advice=Advice((), {"like": 2.0, "more": 1.0})).endswith(like)
+    assert "more" in compose(asked, advice=Advice((), {"like": 1.0, "more": 2.0}))
+    back = compose(asked, advice=Advice((SAT,), {"like": 1.0, "more": 2.0}))
+    assert back.endswith(SAT.text) == (SAT.value > 2.0)
+
+
+def test_part_of_an_idea_that_is_a_clause_is_asked_about_in_a_sentence_that_can_be_said() -> None:
+    free = METHODS["means_end_chain"].strategy("deepen").model_copy(update={"node_binding": "none", "templates": {}})
+    element = deepening(label="that nobody has to talk", stimulus="A walk.")
+    form = Form(ask="And what's your view of {element}?")
+    asked = compose(element.model_copy(update={"forms": (form,), "strategy": free}))
+    assert asked.endswith("And what's your view of the point that nobody has to talk?")
 
 
 LISTED = (

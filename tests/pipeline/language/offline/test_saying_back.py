@@ -15,6 +15,7 @@ from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
 from pipeline.language.offline.saying_back import LEAST, SayingBack, may_say_back
+from pipeline.language.srl import DocCache, load_model
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.checker import check
 from tests.pipeline.language.offline.test_questions import METHODS
@@ -32,6 +33,9 @@ def rated(model: Any, found: Any, told: Any, reading: Any) -> list[Worth]:
 
 EMPTY = np.zeros(0, dtype=np.float32)
 NO_WEIGHTS = LinearModel((), "", EMPTY, EMPTY, EMPTY, EMPTY)
+
+
+DOCS = DocCache(load_model())
 
 
 class NoNetwork:
@@ -173,6 +177,29 @@ def test_probe_is_of_the_time_of_what_is_said_back(back: SayingBack) -> None:
     told = "My house was empty. Then he comes home."
     [said] = back.found(request(told, focus_label="he comes home", focus_quote="he comes home"))
     assert said.text in ("He comes home. What happened then?", "He comes home. And then?")
+
+
+@pytest.mark.parametrize(
+    ("probe", "asked"),
+    [
+        ("like", "What would that be like for you?"),
+        ("means", "What would that mean to you?"),
+        ("gives", "What difference would that make to you?"),
+    ],
+)
+def test_of_what_only_would_be_it_is_asked_what_it_would_be_like(
+    monkeypatch: pytest.MonkeyPatch, probe: str, asked: str
+) -> None:
+    monkeypatch.setattr(echo_worth, "worths", rated)
+    monkeypatch.setitem(RATINGS, "You wouldn't have to fib.", 2.6)
+    LIKELY.clear()
+    LIKELY.update({probe: 0.9})
+    back = SayingBack(NoNetwork(), NO_WEIGHTS, DOCS)  # type: ignore[arg-type]
+    told = "My daughter always asks, and then I fib. With that soup I wouldn't have to fib."
+    sentence = told.partition(". ")[2]
+    given = {"focus_label": sentence, "focus_quote": None, "stimulus": "Soup in a jar.", "focus_type": None}
+    [said] = [one for one in back.found(request(told, **given)) if one.echo.text == "You wouldn't have to fib."]
+    assert said.text == f"You wouldn't have to fib. {asked}"
 
 
 def test_where_no_stories_are_asked_for_a_probe_of_a_moment_needs_more(back: SayingBack) -> None:

@@ -1,0 +1,236 @@
+"""What of a parsed answer can be said back: clauses with their subject, and phrases that somebody left as they are
+(English).
+
+"I went in and walked out again without it." → "You walked out again without it." Which of them is worth saying back is
+judged elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spacy.tokens import Doc, Span, Token
+
+from pipeline.language.offline.echoes import IMAGINED, LAUGHS, Echo, can_be_heard, echoes, placed
+from pipeline.question.clauses import FRAGMENT_IN_IT, NO_END, NO_START, plain
+from pipeline.question.phrases import HESITATION, addresses, is_loaded, second_person
+from pipeline.question.text import words
+
+LATEST = 8
+"""Sentences at the end of an answer of which something is said back."""
+MOST = 8
+"""Pieces that are looked at, the latest first."""
+SHORTEST, LONGEST = 3, 12
+"""Words of a clause that is said back."""
+PHRASE, PHRASE_AT_END = (2, 7), (2, 6)
+"""Words of a sentence without a verb, and of the end of another sentence."""
+INHERITED = 3
+"""Words of a subject that is said again before a verb that shares it with another one."""
+SAME = 0.75
+"""Share of common words from which on two pieces are the same."""
+
+_FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
+_VERBS = frozenset({"VERB", "AUX"})
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
+_ASKING = frozenset({"WDT", "WP", "WRB", "WP$"})
+_CONDITIONS = frozenset({"if", "unless", "whether"})
+_INTRODUCES = frozenset("think guess suppose mean reckon believe say know imagine hope wonder".split())
+"""Verbs that with a clause behind them only introduce it."""
+_LIGHT = frozenset("be have do get go say think know mean see guess suppose make come like want".split())
+"""Verbs that say nothing by themselves."""
+_ALWAYS_CUT = frozenset({"parataxis", "intj", "punct", "mark", "discourse", "meta", "dep"})
+_CUTS = (
+    _ALWAYS_CUT,
+    _ALWAYS_CUT | {"conj", "cc", "advcl", "appos"},
+    _ALWAYS_CUT | {"conj", "cc", "relcl", "appos"},
+    _ALWAYS_CUT | {"conj", "cc", "advcl", "relcl", "appos"},
+)
+"""What is left out around a verb, from the longest version of its clause to the shortest."""
+_OPENS_NO_PHRASE = frozenset({"INTJ", "CCONJ", "SCONJ", "VERB", "AUX", "ADP"})
+_NAMES = frozenset({"NOUN", "PROPN", "ADJ"})
+_END = re.compile(r"[,:;]\s+([^,:;]+?)[.!…]*$")
+_IF = re.compile(r"\b(?:if|unless|suppose|imagine)\b", re.IGNORECASE)
+_TAG = re.compile(
+    r",? (?:is|isn't|does|doesn't|do|don't|was|wasn't|have|haven't|did|didn't) (?:it|he|she|they|i|you|that)$"
+)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Characters `start` to `end` of an answer, and the subject that they lack."""
+
+    start: int
+    end: int
+    subject: str = ""
+
+
+def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
+    """What of an answer can be said back, the latest first, at most `MOST`.
+
+    Args:
+        answer: its words.
+        doc: the same, parsed; positions are those of `answer`.
+    """
+    found = {echo.text.casefold(): echo for echo in echoes(answer) if len(echo.text.split()) >= SHORTEST}
+    for echo in sorted(_echoes(answer, doc), key=lambda each: (each.back, -each.start)):
+        if not any(_alike(echo.text, other.text) for other in found.values()):
+            found[echo.text.casefold()] = echo
+    return tuple(sorted(found.values(), key=lambda each: (each.back, -each.start))[:MOST])
+
+
+def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
+    """All pieces as they would be said back."""
+    latest = [(at, at + len(sentence), sentence) for at, sentence in placed(answer)][-LATEST:]
+    sayable_ones = [
+        (*each, len(latest) - 1 - number)
+        for number, each in enumerate(latest)
+        if not each[2].endswith("?") and not LAUGHS.match(each[2])
+    ]
+    for piece in _clauses(doc):
+        within = next((each for each in sayable_ones if each[0] <= piece.start < each[1]), None)
+        if within is None:
+            continue
+        if _IF.search(within[2][: piece.start - within[0]]) and not IMAGINED.search(answer[piece.start : piece.end]):
+            continue  # Behind an “if” it is not so, or not yet.
+        clause = _TAG.sub("", plain(answer[piece.start : piece.end]))
+        clause = f"{piece.subject} {clause}" if piece.subject else clause
+        if _can_be_said(clause) and _says_something(doc, piece):
+            yield _echo(clause, piece, within[3], within[2])
+    for start, end, sentence, back in sayable_ones:
+        ending = _ending(start, sentence)
+        bounded = [(_Piece(start, end), PHRASE), *([(ending, PHRASE_AT_END)] if ending is not None else [])]
+        for piece, (least, most) in bounded:
+            phrase = plain(answer[piece.start : piece.end])
+            if least <= len(phrase.split()) <= most and _is_phrase(phrase, piece, doc, start):
+                yield _echo(phrase, piece, back, sentence)
+
+
+def _echo(clause: str, piece: _Piece, back: int, sentence: str) -> Echo:
+    turned = second_person(clause)
+    return Echo(f"{turned[:1].upper()}{turned[1:]}.", clause, piece.start, piece.end, back, False, sentence)
+
+
+def _alike(one: str, other: str) -> bool:
+    a, b = set(words(one.casefold())), set(words(other.casefold()))
+    return len(a & b) >= SAME * len(a | b)
+
+
+def _clauses(doc: Doc) -> Iterator[_Piece]:
+    """Clauses around finite verbs, each in versions of several lengths; none that asks, doubts or hangs on a noun."""
+    for verb in doc:
+        if verb.pos_ not in _VERBS or verb.dep_ in ("aux", "auxpass", "relcl") or not _is_finite(verb):
+            continue
+        children = list(verb.children)
+        if any(child.dep_ == "mark" and child.lower_ in _CONDITIONS for child in children):
+            continue
+        if any(child.tag_ in _ASKING and child.i < verb.i for child in children):
+            continue
+        if verb.lemma_.lower() in _INTRODUCES and any(child.dep_ in ("ccomp", "xcomp") for child in children):
+            continue
+        own = _subject(verb)
+        shared = _shared_subject(verb) if own is None else None
+        subject = own if own is not None else shared
+        if subject is None or subject.tag_ in ("WDT", "WP"):
+            continue
+        if own is not None and own.i > verb.i and own.dep_ != "expl":
+            continue
+        if own is not None and any(child.dep_ in ("aux", "auxpass") and child.i < own.i for child in children):
+            continue  # “Do I get a reminder or a letter”, whatever mark ends it.
+        start = own.left_edge.i if own is not None else _start(verb)
+        said = doc[subject.left_edge.i : subject.right_edge.i + 1].text if own is None else ""
+        for cut in _CUTS:
+            end = _end(verb, start, _kept(verb, cut), doc)
+            if end > verb.i:
+                yield _Piece(doc[start].idx, doc[end - 1].idx + len(doc[end - 1]), said)
+
+
+def _is_finite(verb: Token) -> bool:
+    return verb.tag_ in _FINITE or any(
+        child.dep_ in ("aux", "auxpass") and child.tag_ in _FINITE for child in verb.children
+    )
+
+
+def _subject(verb: Token) -> Token | None:
+    return next((child for child in verb.children if child.dep_ in _SUBJECTS), None)
+
+
+def _shared_subject(verb: Token) -> Token | None:
+    """The subject that a verb shares with the one before “and”; None where it is long, or all of it hangs on a noun."""
+    if verb.dep_ != "conj":
+        return None
+    head = verb.head
+    while head.dep_ == "conj" and _subject(head) is None:
+        head = head.head
+    if head.dep_ == "relcl" or any(child.tag_ in ("WDT", "WP", "WRB") for child in head.children):
+        return None
+    found = _subject(head)
+    return found if found is not None and len(list(found.subtree)) <= INHERITED else None
+
+
+def _start(verb: Token) -> int:
+    """Where a verb begins whose subject stands elsewhere."""
+    before = ("aux", "neg", "auxpass", "advmod")
+    left = (child.left_edge.i for child in verb.children if child.dep_ in before and child.i < verb.i)
+    return min((verb.i, *left))
+
+
+def _kept(verb: Token, cut: frozenset[str]) -> set[int]:
+    """Tokens of a verb's clause without what is cut; what is joined by “and” stays where it is no verb."""
+    kept = {verb.i}
+    for child in verb.children:
+        if child.dep_ not in cut or (child.dep_ == "conj" and child.pos_ not in _VERBS):
+            kept.update(token.i for token in child.subtree)
+    return kept
+
+
+def _end(verb: Token, start: int, kept: set[int], doc: Doc) -> int:
+    """The token behind the clause: where the first word comes that is not its own."""
+    end, last = max(start, verb.i), max(kept)
+    while end <= last and (end in kept or end <= verb.i or (doc[end].is_punct and end + 1 in kept)):
+        end += 1
+    while end > start and doc[end - 1].is_punct:
+        end -= 1
+    return end
+
+
+def _can_be_said(clause: str) -> bool:
+    return (
+        SHORTEST <= len(clause.split()) <= LONGEST
+        and can_be_heard(clause)
+        and not any(pattern.search(clause) for pattern in (NO_START, NO_END, FRAGMENT_IN_IT))
+        and "?" not in clause
+    )
+
+
+def _says_something(doc: Doc, piece: _Piece) -> bool:
+    return any(
+        token.pos_ in _NAMES
+        or token.pos_ == "NUM"
+        or (token.pos_ in ("VERB", "ADV") and token.lemma_.lower() not in _LIGHT and not token.is_stop)
+        for token in _span(doc, piece)
+    )
+
+
+def _span(doc: Doc, piece: _Piece) -> Span | tuple[Token, ...]:
+    return doc.char_span(piece.start, piece.end, alignment_mode="expand") or ()
+
+
+def _ending(start: int, sentence: str) -> _Piece | None:
+    """What stands behind the last comma of a sentence."""
+    found = _END.search(sentence)
+    return _Piece(start + found.start(1), start + found.end(1)) if found is not None else None
+
+
+def _is_phrase(phrase: str, piece: _Piece, doc: Doc, start: int) -> bool:
+    """Whether words without a verb name something that can be said back: “Not even an onion.”"""
+    span = _span(doc, piece)
+    if not span or any(token.tag_ in _FINITE for token in span) or not any(token.pos_ in _NAMES for token in span):
+        return False
+    opens = span[0].pos_
+    if opens == "INTJ" or (piece.start != start and (opens in _OPENS_NO_PHRASE or span[0].dep_ == "cc")):
+        return False
+    if piece.start != start and FRAGMENT_IN_IT.search(phrase):
+        return False
+    return not (HESITATION.search(phrase) or addresses(phrase) or is_loaded(phrase) or "?" in phrase)

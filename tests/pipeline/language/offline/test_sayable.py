@@ -1,0 +1,84 @@
+"""What of a parsed answer can be said back."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.language.offline.sayable import LATEST, LONGEST, MOST, sayable
+from pipeline.language.srl import DocCache, load_model
+
+DOCS = DocCache(load_model())
+
+
+def said(answer: str) -> list[str]:
+    return [echo.text for echo in sayable(answer, DOCS.doc(answer))]
+
+
+@pytest.mark.parametrize(
+    ("answer", "back"),
+    [
+        ("My girl has coeliac disease, so I read everything twice.", "You read everything twice."),
+        ("I went to the hardware shop and walked out again without it.", "You walked out again without it."),
+        ("It ends at the counter and he sits down for that every Sunday.", "He sits down for that every Sunday."),
+        (
+            "It would mean I could open the post without holding my breath.",
+            "You could open the post without holding your",
+        ),
+        (
+            "If it was five euros for one machine, I'd have bought it on the spot.",
+            "You'd have bought it on the spot.",
+        ),
+        ("It was so easy that I never had to ask anyone for anything.", "You never had to ask anyone for anything."),
+        ("No one I know would put it in a felt sock.", "No one you know would put it in a felt sock."),
+        ("I need three sentences. Three crooked lines.", "Three crooked lines."),
+        ("I never had to ask anyone, not even an onion.", "Not even an onion."),
+        ("The talking's gone, isn't it.", "The talking's gone."),
+    ],
+)
+def test_clause_inside_a_sentence_is_said_back_and_so_are_phrases_and_what_would_be(answer: str, back: str) -> None:
+    assert any(each.startswith(back) for each in said(answer)), said(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "never"),
+    [
+        ("Does he come? Do I get a reminder or do I get the collection people.", "You get"),
+        ("And who reads it? I don't know whether he reads it at all.", "He reads"),
+        ("There are papers that I found in her desk last winter.", "You found"),
+        ("If I had gone there by myself that day, fine.", "You had gone"),
+        ("I think so.", "You think"),
+        ("You never know with people like them, do you, my dear.", "You never"),
+        ("Oh God.", "Oh God"),
+        ("In the old kitchen of the house, on and on.", "On and on"),
+        ("And if it did not change anything, then I carried this guilt for nothing.", "You carried"),
+        ("If I haven't slept I lie there, and I don't like myself then.", "You don't like"),
+        ("He said I was the mug paying for all of it.", "You were the mug"),
+    ],
+)
+def test_questions_conditions_and_pieces_that_hang_on_something_are_not_said_back(answer: str, never: str) -> None:
+    assert not any(each.startswith(never) for each in said(answer)), said(answer)
+
+
+def test_what_is_said_back_stands_where_it_says_and_the_latest_comes_first() -> None:
+    answer = "I was late. She waited, and I lay there a while. He drove the two of us home."
+    found = sayable(answer, DOCS.doc(answer))
+    assert [echo.back for echo in found] == sorted(echo.back for echo in found)
+    for echo in found:
+        assert answer[echo.start : echo.end].strip(" .,") and echo.sentence in answer
+    lay = next(echo for echo in found if echo.text == "You lay there a while.")
+    assert (answer[lay.start : lay.end], lay.back, lay.whole) == ("I lay there a while", 1, False)
+
+
+def test_no_two_pieces_are_nearly_the_same_and_none_is_long_or_far_back() -> None:
+    answer = " ".join(f"I walked to the old house number {number} and he painted its gate." for number in range(12))
+    found = sayable(answer, DOCS.doc(answer))
+    assert 0 < len(found) <= MOST
+    assert len({echo.text for echo in found}) == len(found)
+    assert all(len(echo.text.split()) <= LONGEST and echo.back < LATEST for echo in found)
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "…", "?", "🙂", "a", "AND THEN I WENT HOME AND SHE WAS THERE " * 60, "<b>x</b> {y}"]
+)
+def test_nothing_breaks_on_answers_that_are_no_sentences(answer: str) -> None:
+    assert all(echo.text.endswith(".") for echo in sayable(answer, DOCS.doc(answer)))
