@@ -56,6 +56,7 @@ NO_START = re.compile(
 )
 NO_END = re.compile(
     r"\b(?:an?|the|of|to|in|on|at|for|with|from|by|and|but|or|so|because|that|which|who|when|is|was|were|are|my|your"
+    r"|as if|as though|than"
     r"|his|her|our|their|very|like|more|i|he|she|we|they)$",
     re.IGNORECASE,
 )

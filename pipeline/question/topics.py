@@ -46,6 +46,14 @@ _ASKS: tuple[tuple[re.Pattern[str], frozenset[TopicKind]], ...] = (
 """Wordings, and the kinds of topics that fit into them; what is not here fits any."""
 
 
+_ONCE = re.compile(r"\b(?:last|first) time you (?:chose|bought) \{topic\}")
+_PAIRS = frozenset(
+    "boots shoes socks slippers sandals trainers gloves mittens skis skates glasses jeans trousers shorts tights pants "
+    "headphones earphones earplugs scissors pliers binoculars curtains groceries clothes".split()
+)
+"""Plurals of which one is bought at a time."""
+
+
 @lru_cache(maxsize=256)
 def kind_of_topic(topic: str) -> TopicKind:
     """What a topic is by its name: "trains" a thing, "a day at the office" an event, "cooking" something that is done,
@@ -66,4 +74,12 @@ def kind_of_topic(topic: str) -> TopicKind:
 def fits_topic(template: str, topic: str) -> bool:
     """Whether a question with `{topic}` in it reads well with this topic."""
     kind = kind_of_topic(topic)
+    if _ONCE.search(template) and _is_of_many(topic):
+        return False
     return all(kind in kinds for pattern, kinds in _ASKS if pattern.search(template))
+
+
+def _is_of_many(topic: str) -> bool:
+    """Whether a topic's name speaks of several things of which one is chosen at a time: “kettles”, not “boots”."""
+    low = words(topic)
+    return bool(low) and is_plural(low[-1]) and low[-1] not in _PAIRS

@@ -271,6 +271,7 @@ class QuestionStage:
         text = self._told(context, focus, answered := self._answered(context))
         node = context.get(GraphOutput).graph.nodes.get(focus.node_ids[0]) if focus and focus.node_ids else None
         assert going.strategy is not None
+        stays = going.strategy in context.strategies.stays  # There are many, and none is about a concept.
         decided = chosen.decision is not None and chosen.decision.strategy == going.strategy
         as_chosen = decided and going.focus == chosen.focus
         if tactic is None:
@@ -291,11 +292,14 @@ class QuestionStage:
             focus_is_last_said=self._is_last_said(context, focus),
             unheard=self._is_unheard(context, going) or (start.closing and not going.ask_closing),
             complained=_is_put_out(chosen.move, answered.text),
+            turned_away=chosen.move is not None and chosen.move.act in ("declines", "wants_topic"),
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
-            focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "") if text else None,
+            focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "")
+            if text and not stays
+            else None,
             focus_rendering=await self._rendered(text, focus),
-            avoid_similar=await self._is_similar(context, going),
+            avoid_similar=not stays and await self._is_similar(context, going),
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],
             briefing=self._briefing(context, answered),

@@ -252,3 +252,14 @@ def test_who_has_more_to_say_is_not_taken_to_be_done(answer: str) -> None:
 def test_language_that_is_not_known_is_never_done() -> None:
     assert not is_finished("That's all it is.", "fr")
     assert not is_finished("That's all it is. " * 9, "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I was the poor bloke. So I'd want to know it's not that.",
+        "It was just Sunday, and nobody asked. I don't know if that makes sense.",
+    ],
+)
+def test_who_asks_nothing_of_the_idea_is_not_answered(answer: str) -> None:
+    assert "asks" not in {lead.kind for lead in leads_of(answer, NAMES, "en")}

@@ -82,7 +82,9 @@ LIFE = re.compile(
     r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
     r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
     r"|drinking|smoking|vaping|gambling|spending|wasting|caring|working|driving|using|paying|running"
-    r"|going (?:out|there|to))\b",
+    r"|going (?:out|there|to))\b"
+    r"|\b(?:i'?d|i would|we'?d) (?:rather|sooner) (?!stop|finish|end|leave|not)\w+ (?:\w+ ){1,6}than\b"
+    r"|\blet me (?:carve|cook|wash|pay|bring|help|fix|do|make|carry|clean|drive|choose|decide|see|say)\b",
     re.IGNORECASE,
 )
 """What people stop in their lives, not in the interview: where the reader alone hears an end in it, it is none."""

@@ -16,7 +16,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from pipeline.language.offline import linear
-from pipeline.language.offline.echoes import IMAGINED, Echo
+from pipeline.language.offline.echoes import Echo, is_imagined
 from pipeline.language.offline.linear import Floats, LinearModel
 from pipeline.language.offline.telling import Telling
 from pipeline.language.reader.network import Reading
@@ -49,7 +49,6 @@ _WORDS: Final = {
     "begins that": r"^that\b",
     "begins there": r"^there\b",
     "begins noun": r"^(?:your|the|an?)\b",
-    "imagined": IMAGINED.pattern,
     "extreme": r"\b(?:worst|best|most|never|always|only|nobody|nothing|ever|everything|forever|all)\b",
     "minded": r"\b(?:hate|love|like|fear|scared|annoy\w*|happy|sad|tight|funny|shame|proud|worry|worried|owe)\b",
     "you never": r"\byou(?:'ve)? never\b",
@@ -110,6 +109,7 @@ def _plain_features(echo: Echo, position: int, count: int, told: Told) -> Iterat
     yield "count", float(count)
     for name, pattern in _PATTERNS:
         yield name, float(pattern.search(echo.text) is not None)
+    yield "imagined", float(is_imagined(echo.text))
     for name, holds in asdict(told.telling).items():
         yield f"told.{name}", float(holds)
     said = sentences(told.answer)

@@ -25,7 +25,7 @@ LONG = 4
 """Words of a sentence beyond which its clauses are looked at as well."""
 _UNCERTAIN = re.compile(r"\b(?:would|could|might|if)\b|\b\w+'d (?:be|have|like|want|rather)\b", re.IGNORECASE)
 """Words of what only may be so: said back, it sounds as if it were."""
-IMAGINED = re.compile(r"\b(?:would|could|might)(?:n't)?\b|'d\b(?! (?:been|had))", re.IGNORECASE)
+_IMAGINED = re.compile(r"\b(?:would|could|might)(?:n't)?\b", re.IGNORECASE)
 """Words of what would be."""
 _DENIED_TWICE = re.compile(r"(?:n't|\b(?:not|never))\b.*\b(?:nobody|nothing|no one|never|nowhere|no)\b", re.IGNORECASE)
 """A grammar of their own, which sounds like mockery from others."""
@@ -127,6 +127,11 @@ def _pieces(sentence: str) -> Iterator[tuple[int, str, bool]]:
         if not (at == 0 and joint is None):
             yield at, sentence[at:end], False
         at = joint.end() if joint is not None else end
+
+
+def is_imagined(clause: str) -> bool:
+    """Whether a clause tells of what would be, or could."""
+    return _IMAGINED.search(clause) is not None or any(_would(match[1]) for match in _HAD_OR_WOULD.finditer(clause))
 
 
 def _would(verb: str) -> bool:

@@ -102,9 +102,10 @@ that somebody was asked what “that” was like seven hurt, mostly because they
 WORN_IN, WORN_BY = 3, 0.2
 """Latest questions in which such a probe makes itself worth so much less."""
 LISTED_MOVES: frozenset[Move | float] = frozenset({"part", "side"})
-PER_STAY = 0.2
+PER_STAY, MOST_STAYS = 0.2, 3
 """What a part or a side of the idea gains over what it is worth by itself for each of the latest questions in a row
-that stayed with what was said, so that they are spoken of at all."""
+that stayed with what was said, so that they are spoken of at all, and for how many at the most; nothing right after a
+death or a feeling."""
 STAYS = ("more", "then", "like", "means")
 """Probes that stay with what was just told: leaving it loses by as much as one of them promises to be good."""
 SAYS_BACK = 0.4
@@ -182,9 +183,12 @@ class OfflineQuestionWriter:
     def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
         """Which question of a concept test moderators are expected to prefer; the engine's where nothing is known."""
         advices = [self._advice(choice) for choice in choices]
-        if not advices[0].ratings:
+        told = len((_last_answer(choices[0]) or "").split())
+        put_out = choices[0].complained and told < MUCH_BESIDE
+        if not advices[0].ratings or put_out or choices[0].turned_away:
             return 0
-        listed = PER_STAY * in_a_row
+        heavy = tells_of_loss(choices[0], _last_answer(choices[0]) or "") or _telling(choices[0]).felt
+        listed = 0.0 if heavy else PER_STAY * min(in_a_row, MOST_STAYS)
         values = [
             _worth_of(move, choice, advice) + listed * (move in LISTED_MOVES)
             for move, choice, advice in zip(worth, choices, advices, strict=True)
@@ -397,9 +401,9 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     told_more = len((answer or "").split()) >= MUCH_BESIDE and not told.exhausted
     stands = (bool(request.stimulus) and about is None) or _closes(request)
     over = told.exhausted and (closes(answer or "") or not (told.felt or told.peak)) and request.kind == "follow_up"
-    if request.complained and told_more and not stands:
+    if request.complained and told_more and not stands and not request.turned_away:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    elif (request.complained or over) and not stands:
+    elif (request.complained or over or request.turned_away) and not stands:
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
     if request.complained and (hint := _hinted(request, speaking)):
         best = [hint, *best]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span, Token
 
-from pipeline.language.offline.echoes import IMAGINED, LAUGHS, Echo, can_be_heard, echoes, placed
+from pipeline.language.offline.echoes import LAUGHS, Echo, can_be_heard, echoes, is_imagined, placed
 from pipeline.question.clauses import FRAGMENT_IN_IT, NO_END, NO_START, plain
 from pipeline.question.phrases import HESITATION, addresses, is_loaded, second_person
 from pipeline.question.text import words
@@ -36,8 +36,12 @@ _VERBS = frozenset({"VERB", "AUX"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 _ASKING = frozenset({"WDT", "WP", "WRB", "WP$"})
 _CONDITIONS = frozenset({"if", "unless", "whether"})
+_BINDS = frozenset("time whenever until till whatever whoever however".split())
+"""Words right before a clause that bind it to another one."""
 _INTRODUCES = frozenset("think guess suppose mean reckon believe say know imagine hope wonder".split())
 """Verbs that with a clause behind them only introduce it."""
+_THOUGHT = frozenset("think suppose imagine hope believe guess reckon assume fear pretend wish dream expect".split())
+"""Verbs behind which it need not be so."""
 _LIGHT = frozenset("be have do get go say think know mean see guess suppose make come like want".split())
 """Verbs that say nothing by themselves."""
 _ALWAYS_CUT = frozenset({"parataxis", "intj", "punct", "mark", "discourse", "meta", "dep"})
@@ -92,7 +96,7 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
         within = next((each for each in sayable_ones if each[0] <= piece.start < each[1]), None)
         if within is None:
             continue
-        if _IF.search(within[2][: piece.start - within[0]]) and not IMAGINED.search(answer[piece.start : piece.end]):
+        if _IF.search(within[2][: piece.start - within[0]]) and not is_imagined(answer[piece.start : piece.end]):
             continue  # Behind an “if” it is not so, or not yet.
         clause = _TAG.sub("", plain(answer[piece.start : piece.end]))
         clause = f"{piece.subject} {clause}" if piece.subject else clause
@@ -129,6 +133,8 @@ def _clauses(doc: Doc) -> Iterator[_Piece]:
             continue
         if verb.lemma_.lower() in _INTRODUCES and any(child.dep_ in ("ccomp", "xcomp") for child in children):
             continue
+        if verb.dep_ == "ccomp" and _is_only_thought(verb.head):
+            continue
         own = _subject(verb)
         shared = _shared_subject(verb) if own is None else None
         subject = own if own is not None else shared
@@ -139,11 +145,19 @@ def _clauses(doc: Doc) -> Iterator[_Piece]:
         if own is not None and any(child.dep_ in ("aux", "auxpass") and child.i < own.i for child in children):
             continue  # “Do I get a reminder or a letter”, whatever mark ends it.
         start = own.left_edge.i if own is not None else _start(verb)
+        if start > 0 and doc[start - 1].lower_ in _BINDS:
+            continue  # “Every time I need rescuing it feels like a point for them” is no clause of “I need”.
         said = doc[subject.left_edge.i : subject.right_edge.i + 1].text if own is None else ""
         for cut in _CUTS:
             end = _end(verb, start, _kept(verb, cut), doc)
             if end > verb.i:
                 yield _Piece(doc[start].idx, doc[end - 1].idx + len(doc[end - 1]), said)
+
+
+def _is_only_thought(verb: Token) -> bool:
+    """Whether what somebody says behind this verb was only thought, hoped or feared, or is denied."""
+    denied = any(child.dep_ == "neg" for child in verb.children)
+    return denied or (verb.lemma_.lower() in _THOUGHT and verb.tag_ in ("VBD", "VBN"))
 
 
 def _is_finite(verb: Token) -> bool:

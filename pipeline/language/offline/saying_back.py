@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from pipeline.language.offline import echo_worth
 from pipeline.language.offline.echo_worth import PROBES, Probe, Told, Worth
-from pipeline.language.offline.echoes import IMAGINED, Echo, echoes
+from pipeline.language.offline.echoes import Echo, echoes, is_imagined
 from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.phrasings import LanguagePhrasing, ToldAs, phrasing
 from pipeline.language.offline.sayable import sayable
@@ -125,9 +125,9 @@ def method_of(request: QuestionRequest) -> str:
 def may_say_back(request: QuestionRequest) -> bool:
     """Whether something of the last answer could be said back at all.
 
-    Not to somebody who complained, was just answered, did not understand, or has no more to tell; not to somebody who
-    learns the language, whose slips would be said back; not where the question is about no concept that they spoke of,
-    such as an element of a concept test, which is named as it is.
+    Not to somebody who complained, refused, wants to talk of something else, was just answered, did not understand, or
+    has no more to tell; not to somebody who learns the language, whose slips would be said back; not where the question
+    is about no concept that they spoke of, such as an element of a concept test, which is named as it is.
     """
     told = _telling(tuple(line.text for line in request.lines if line.speaker == "respondent"), request.language)
     return (
@@ -136,7 +136,7 @@ def may_say_back(request: QuestionRequest) -> bool:
         and bool(request.lines)
         and request.lines[-1].speaker == "respondent"
         and bool(request.focus_label)
-        and not (request.focus_is_jump or request.complained or request.follows_reply)
+        and not (request.focus_is_jump or request.complained or request.turned_away or request.follows_reply)
         and not (request.strategy is not None and request.strategy.generates_closing_question)
         and not (request.strategy is not None and request.strategy.node_binding == "none")
         and not (told.exhausted or told.closed or told.learning or told.retold)
@@ -191,12 +191,12 @@ def told_as(clause: str, speaking: LanguagePhrasing) -> ToldAs:
     low = clause.casefold()
     if _ANY_PAST.search(low) or re.search(speaking.past, low):
         return "past"
-    return "imagined" if IMAGINED.search(clause) else "present"
+    return "imagined" if is_imagined(clause) else "present"
 
 
 def _time_of(echo: Echo, request: QuestionRequest, speaking: LanguagePhrasing) -> ToldAs:
     """Whether a clause tells of what was, of what is, or of what would be."""
-    if IMAGINED.search(echo.text):
+    if is_imagined(echo.text):
         return "imagined"
     return "present" if _is_present(echo, request, speaking) else "past"
 

@@ -37,6 +37,9 @@ def test_kind_of_a_topic_is_known_by_its_name(topic: str, kind: str) -> None:
     [
         ("Think of the last time you chose {topic}. What mattered to you then?", "headphones", True),
         ("Think of the last time you chose {topic}. What mattered to you then?", "what people eat", False),
+        ("Think of the last time you chose {topic}. What mattered to you then?", "kettles", False),
+        ("Think of the last time you chose {topic}. What mattered to you then?", "walking boots", True),
+        ("Think of the last time you chose {topic}. What mattered to you then?", "a kettle", True),
         ("Think of the last time you chose {topic}. What mattered to you then?", "buying a bed", False),
         ("What is the experience with {topic} that comes to mind first?", "trains", True),
         ("What is the experience with {topic} that comes to mind first?", "a day at an office counter", False),

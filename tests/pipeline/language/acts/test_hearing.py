@@ -442,6 +442,7 @@ def test_danger_of_which_little_is_heard_in_a_story_is_faint(
         ("But yeah, first thing was, that's me, that is.", "What went through your mind?", "wants_stop"),
         ("Let it be kept that she looked. It is to be kept, and nobody had asked her to.", "And?", "wants_withdrawal"),
         ("And please be a little careful with what I said about my son.", "And?", "wants_withdrawal"),
+        ("I do the same. I'd rather fix your door than say thank you.", "What was that like?", "wants_stop"),
         ("How do they know how I would cook it? Every family has its way.", "More?", "asks_interviewer"),
         ("I've told you the real one, it's that it'd get back to my mum.", "Why?", "asks_interviewer"),
         ("It's a desk. I was only telling you what time it would be then.", "What is that like?", "wants_topic"),
@@ -492,3 +493,33 @@ def test_complaint_that_a_question_came_again_or_was_beside_is_heard(trained: Ac
 )
 def test_a_machine_that_is_spoken_of_is_not_the_interviewer(question: str, about: str) -> None:
     assert hearing.about_of(question) == about
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        (
+            "If you mean the other thing, that I'll leave on top of the fridge. Ask me something about radios.",
+            "declines",
+        ),
+        (
+            "If you mean the other thing, that I'll leave on top of the fridge. Ask me something about radios.",
+            "wants_topic",
+        ),
+        ("No. I just said I wouldn't. You can push, I know the technique, it only makes me shorter.", "complains"),
+        (
+            "There isn't more about it. We've drifted rather far from radios, and I don't think you noticed.",
+            "wants_topic",
+        ),
+        ("No, if you don't mind, I prefer to stay here with that. I don't have more to tell about it.", "declines"),
+    ],
+)
+def test_who_leaves_something_where_it_is_or_was_led_too_far_is_heard(trained: ActHearing, text: str, act: Act) -> None:
+    assert act in {one.act for one in trained.read_sync(text, "Say a little more about that.", "en") if one.sure}
+
+
+@pytest.mark.parametrize(
+    "text", ["The jar that returns I would leave as it is, that is the best of all.", "I said I wouldn't buy it again."]
+)
+def test_who_would_leave_a_thing_as_it_is_refuses_nothing(trained: ActHearing, text: str) -> None:
+    assert "declines" not in {one.act for one in trained.read_sync(text, "What would you change?", "en")}

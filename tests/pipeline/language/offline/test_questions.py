@@ -599,6 +599,7 @@ def of_a_sentence(sentence: str = "I keep it for her.", **changes: object) -> Qu
         ("I keep it for her.", "What is that like for you?"),
         ("I kept it for her.", "What was that like for you?"),
         ("I'd keep it for her.", "What would that be like for you?"),
+        ("I'd dropped it for her.", "What was that like for you?"),
     ],
 )
 def test_concept_test_stays_with_a_sentence_in_its_time(sentence: str, like: str) -> None:
@@ -607,6 +608,16 @@ def test_concept_test_stays_with_a_sentence_in_its_time(sentence: str, like: str
     assert "more" in compose(asked, advice=Advice((), {"like": 1.0, "more": 2.0}))
     back = compose(asked, advice=Advice((SAT,), {"like": 1.0, "more": 2.0}))
     assert back.endswith(SAT.text) == (SAT.value > 2.0)
+
+
+def test_who_refused_or_wants_something_else_is_not_asked_on_about_the_answer() -> None:
+    told = "I turn it off with wet hands. The other thing I'll leave on top of the fridge. Ask me about something else."
+    probes = {*phrasing("en").probes, *phrasing("en").story_probes}
+    for turn in range(1, 9):
+        asked = deepening(turn=turn, answer=told, turned_away=True)
+        assert not any(compose(asked, advice=Advice((SAT,), {"more": 3.0})).endswith(probe) for probe in probes)
+        writer = OfflineQuestionWriter()
+        assert writer.weighed([asked, asked], ("part", "stay"), 0) == 0
 
 
 def test_part_of_an_idea_that_is_a_clause_is_asked_about_in_a_sentence_that_can_be_said() -> None:
