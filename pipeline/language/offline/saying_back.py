@@ -84,24 +84,24 @@ class SayingBack:
         self._network = network
         self._model = model
         self._docs = docs
-        self._worths = lru_cache(REMEMBERED)(self._weighed)
+        self._offered = lru_cache(REMEMBERED)(self._offers)
 
     def found(self, request: QuestionRequest) -> tuple[Said, ...]:
         """What the question of a request could say back of the last answer, the best first."""
         if not may_say_back(request):
             return ()
-        answers = tuple(line.text for line in request.lines if line.speaker == "respondent")
-        asked = [line.text for line in request.lines if line.speaker == "interviewer"]
-        count = len(request.all_questions) or len(asked)
-        worths = self._worths(answers, asked[-1] if asked else "", count, method_of(request))
-        speaking = phrasing(request.language)
-        own = [worth for worth in worths if _is_about(request, worth.echo, answers[-1])]
-        found = [said for worth in own for said in _said(worth, request, speaking)]
+        moment = _Moment.of(request)
+        return tuple(said for said in self._offered(moment) if _is_about(request, said.echo, moment.answers[-1]))
+
+    def _offers(self, moment: _Moment) -> tuple[Said, ...]:
+        """All that could be said back, the best first; the same for whatever would be asked about."""
+        speaking = phrasing(moment.language)
+        found = [said for worth in self._weighed(moment) for said in _said(worth, moment, speaking)]
         return tuple(sorted(found, key=lambda said: -said.value))
 
-    def _weighed(self, answers: tuple[str, ...], question: str, count: int, method: str) -> Sequence[Worth]:
-        """What each clause of the last answer is worth; the same for all that could be asked about after it."""
-        answer = answers[-1]
+    def _weighed(self, moment: _Moment) -> Sequence[Worth]:
+        """What each clause of the last answer is worth."""
+        answer = moment.answers[-1]
         if len(answer.split()) > LONGEST_REMEMBERED:
             return ()
         found = echoes(answer) if self._docs is None else sayable(answer, self._docs.doc(answer))
@@ -109,12 +109,53 @@ class SayingBack:
             return ()
         told = Told(
             answer=answer,
-            mean_words=sum(len(each.split()) for each in answers) / len(answers),
-            asked=count,
-            method=method,
-            telling=_telling(answers, "en"),
+            mean_words=sum(len(each.split()) for each in moment.answers) / len(moment.answers),
+            asked=moment.count,
+            method=moment.method,
+            telling=_telling(moment.answers, "en"),
         )
-        return echo_worth.worths(self._model, found, told, self._network.read(question, "", answer))
+        return echo_worth.worths(self._model, found, told, self._network.read(moment.question, "", answer))
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """What decides how something is said back.
+
+    Attributes:
+        answers: the latest, the last one at the end.
+        question: the one that the last answer answers.
+        questions: the latest, …
+        count: … and how many there were.
+        method: by whose ratings is judged.
+        stories: whether stories are asked for.
+        language, seed, turn: of the interview.
+    """
+
+    answers: tuple[str, ...]
+    question: str
+    questions: tuple[str, ...]
+    count: int
+    method: str
+    stories: bool
+    language: str
+    seed: int
+    turn: int
+
+    @classmethod
+    def of(cls, request: QuestionRequest) -> _Moment:
+        """The moment of a request."""
+        asked = [line.text for line in request.lines if line.speaker == "interviewer"]
+        return cls(
+            answers=tuple(line.text for line in request.lines if line.speaker == "respondent"),
+            question=asked[-1] if asked else "",
+            questions=(request.all_questions or request.recent_questions)[-LATELY:],
+            count=len(request.all_questions) or len(asked),
+            method=method_of(request),
+            stories=tells_stories(request.methodology, request.language),
+            language=request.language,
+            seed=request.seed,
+            turn=request.turn_number,
+        )
 
 
 def method_of(request: QuestionRequest) -> str:
@@ -163,27 +204,26 @@ def _is_about(request: QuestionRequest, echo: Echo, answer: str) -> bool:
     return bool(own) and len(own & set(words(sentence))) * 3 > len(own) * 2
 
 
-def _said(worth: Worth, request: QuestionRequest, speaking: LanguagePhrasing) -> Iterator[Said]:
+def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator[Said]:
     """What is said back with the probe that fits best."""
-    questions = (request.all_questions or request.recent_questions)[-LATELY:]
-    time = _time_of(worth.echo, request, speaking)
+    questions = moment.questions
+    time = _time_of(worth.echo, moment, speaking)
     likely = {
         probe: value
         + SAFE * (probe == "more")
-        - UNTOLD * (probe in OF_A_MOMENT and not tells_stories(request.methodology, request.language))
+        - UNTOLD * (probe in OF_A_MOMENT and not moment.stories)
         - _worn(probe, questions, speaking)
         - MISFIT * (not speaking.behind(probe, time))
         for probe, value in worth.probes.items()
     }
     probe = max(PROBES, key=lambda each: likely[each])
+    lost = IN_A_ROW * _says_back(questions[-1:], speaking) + LATELY_SAID * _says_back(questions, speaking)
     texts = speaking.behind(probe, time)
-    if texts:
-        at = stable_hash(request.seed, request.turn_number, "echo", probe) % len(texts)
+    if texts and worth.rating - lost >= LEAST:
+        at = stable_hash(moment.seed, moment.turn, "echo", probe) % len(texts)
         fresh = [text for text in (*texts[at:], *texts[:at]) if not any(was_asked(text, asked) for asked in questions)]
-        lost = IN_A_ROW * _says_back(questions[-1:], request) + LATELY_SAID * _says_back(questions, request)
         text = f"{worth.echo.text} {(fresh or texts)[0]}"
-        if worth.rating - lost >= LEAST:
-            yield Said(text, worth.echo, worth.rating, worth.rating - lost)
+        yield Said(text, worth.echo, worth.rating, worth.rating - lost)
 
 
 def told_as(clause: str, speaking: LanguagePhrasing) -> ToldAs:
@@ -194,24 +234,23 @@ def told_as(clause: str, speaking: LanguagePhrasing) -> ToldAs:
     return "imagined" if is_imagined(clause) else "present"
 
 
-def _time_of(echo: Echo, request: QuestionRequest, speaking: LanguagePhrasing) -> ToldAs:
+def _time_of(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> ToldAs:
     """Whether a clause tells of what was, of what is, or of what would be."""
     if is_imagined(echo.text):
         return "imagined"
-    return "present" if _is_present(echo, request, speaking) else "past"
+    return "present" if _is_present(echo, moment, speaking) else "past"
 
 
-def _is_present(echo: Echo, request: QuestionRequest, speaking: LanguagePhrasing) -> bool:
+def _is_present(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> bool:
     """Whether a clause tells of what is; in a story that is told as if it happened now it does not.
 
     Where no stories are asked for, what is not told as past is.
     """
-    said, own = sentences(request.lines[-1].text), echo.text.casefold()
-    story = tells_stories(request.methodology, request.language)
-    before = said[max(0, len(said) - echo.back - 2) : len(said) - echo.back] if story else []
+    said, own = sentences(moment.answers[-1]), echo.text.casefold()
+    before = said[max(0, len(said) - echo.back - 2) : len(said) - echo.back] if moment.stories else []
     around = _IS_DONE.sub("", " ".join((*before, own)).casefold())
     was = _ANY_PAST.search(around) is not None or re.search(speaking.past, around) is not None
-    return not was and (not story or re.search(speaking.present, own) is not None)
+    return not was and (not moment.stories or re.search(speaking.present, own) is not None)
 
 
 def _worn(probe: Probe, questions: Sequence[str], speaking: LanguagePhrasing) -> float:
@@ -222,7 +261,7 @@ def _worn(probe: Probe, questions: Sequence[str], speaking: LanguagePhrasing) ->
     return ASKED * sum(asked) + ASKED_LAST * float(asked[-1:] == [True])
 
 
-def _says_back(questions: Sequence[str], request: QuestionRequest) -> int:
+def _says_back(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
     """How many questions say something of an answer back before a probe."""
-    probes = {text for known in phrasing(request.language).after_echo.values() for text in known.texts}
-    return sum(any(question.endswith(f". {probe}") for probe in probes) for question in questions)
+    probes = tuple(f". {text}" for known in speaking.after_echo.values() for text in known.texts)
+    return sum(question.endswith(probes) for question in questions)
