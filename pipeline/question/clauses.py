@@ -47,7 +47,8 @@ _SUBJECT = re.compile(
 )
 """How a clause begins that says who or what it is about."""
 NO_START = re.compile(
-    r"^(?:wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
+    r"^(?:(?:i|he|she|it|we|they|you) (?:did|do|does|was|were|is|are|had|have|has|can|could|would|will)(?:n't)?(?=,)"
+    r"|wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
     r"|kind|how|until|till|since|unless|although|nor|(?:an?|the|some|one) \w+ (?:when|where|who|whom|which)"
     r"|that(?:'s| is| was) (?:how|all|it)\b|there (?:s?he|it|they|i|we)\b|it(?:'s| was) (?:just |only )?that\b"
     r"|that (?:(?:some|no|every|any)(?:body|one|thing)|no one|people|others|our|his|her|their|there|this)\b"

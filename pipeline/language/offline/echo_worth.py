@@ -16,7 +16,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from pipeline.language.offline import linear
-from pipeline.language.offline.echoes import Echo, is_imagined
+from pipeline.language.offline.echoes import Echo, is_imagined, may_be_imagined
 from pipeline.language.offline.linear import Floats, LinearModel
 from pipeline.language.offline.telling import Telling
 from pipeline.language.reader.network import Reading
@@ -109,7 +109,7 @@ def _plain_features(echo: Echo, position: int, count: int, told: Told) -> Iterat
     yield "count", float(count)
     for name, pattern in _PATTERNS:
         yield name, float(pattern.search(echo.text) is not None)
-    yield "imagined", float(is_imagined(echo.text))
+    yield "imagined", float(is_imagined(echo.text) or may_be_imagined(echo.text))
     for name, holds in asdict(told.telling).items():
         yield f"told.{name}", float(holds)
     said = sentences(told.answer)

@@ -25,14 +25,19 @@ LONG = 4
 """Words of a sentence beyond which its clauses are looked at as well."""
 _UNCERTAIN = re.compile(r"\b(?:would|could|might|if)\b|\b\w+'d (?:be|have|like|want|rather)\b", re.IGNORECASE)
 """Words of what only may be so: said back, it sounds as if it were."""
-_IMAGINED = re.compile(r"\b(?:would|could|might)(?:n't)?\b", re.IGNORECASE)
+_IMAGINED = re.compile(r"\b(?:would|might)(?:n't)?\b", re.IGNORECASE)
 """Words of what would be."""
+_COULD = re.compile(r"\bcould(?:n't)?\b", re.IGNORECASE)
+"""What somebody could may have been, or would be."""
 _DENIED_TWICE = re.compile(r"(?:n't|\b(?:not|never))\b.*\b(?:nobody|nothing|no one|never|nowhere|no)\b", re.IGNORECASE)
 """A grammar of their own, which sounds like mockery from others."""
 _OF_THEMSELVES = re.compile(
     r"\b(?:i'?m|i am|i was) (?:just |only )?(?:the|an?) (?:\w+ )?(?:mug|fool|idiot|liar|coward|failure|fraud|burden"
     r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b"
     r"|\bit was me (?:who|that)\b|\bme(?:self|sen|sel)\b"
+    r"|\bi(?:'m| am| was|'d been|'ve been) (?:(?:just|only|such|so|a|an|the|being|quite|rather|really) )*(?:worse|bad"
+    r"|terrible|awful|horrible|useless|worthless|stupid|cowardly|a coward|no good|selfish|cruel|rubbish|hopeless"
+    r"|pathetic)\b"
     r"|(?:n't|\bnot|\bnever) (?:really )?(?:like|love|trust|recogni[sz]e|stand)d? myself\b|\bhated? myself\b",
     re.IGNORECASE,
 )
@@ -43,7 +48,9 @@ _BETWEEN = frozenset(
 )
 """What may stand behind “'d” for “had”, beside the past of verbs."""
 _PLAYED_DOWN = re.compile(
-    r"\b(?:nothing (?:special|much|really)|like any other|no big deal|not (?:a )?(?:big|great) (?:deal|thing))\b",
+    r"\b(?:nothing (?:special|much|really)|like any other|no big deal|not (?:a )?(?:big|great) (?:deal|thing)"
+    r"|not (?:of )?(?:any |great |much |very |that )?importan(?:t|ce)|(?:doesn't|didn't|don't|no) matter"
+    r"|i (?:believe|think|suppose|guess) (?:i|s?he|it|they|we)|aren't the point|isn't the point)\b",
     re.IGNORECASE,
 )
 """Words of what is said to be nothing, which would be taken at its word."""
@@ -130,8 +137,13 @@ def _pieces(sentence: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def is_imagined(clause: str) -> bool:
-    """Whether a clause tells of what would be, or could."""
+    """Whether a clause tells of what would be."""
     return _IMAGINED.search(clause) is not None or any(_would(match[1]) for match in _HAD_OR_WOULD.finditer(clause))
+
+
+def may_be_imagined(clause: str) -> bool:
+    """Whether a clause tells of what somebody could, which is imagined where an idea is spoken of."""
+    return _COULD.search(clause) is not None
 
 
 def _would(verb: str) -> bool:

@@ -96,16 +96,17 @@ AGAIN = {
 }
 """How often a probe of a kind may have been asked in an interview, and what it loses for each time more: how it went on
 was bad in 1 % of 73 first times and in 47 % of 53 from the fifth on, more of something in 7 % of 108 and 34 % of 53."""
-SIMPLY = {"more": 0.0, "like": 0.6}
-"""Bare probes by which a concept test stays with the end of an answer, and what each must promise more: of ten times
-that somebody was asked what “that” was like seven hurt, mostly because they could not tell what was meant."""
+SIMPLY = {"more": 0.0, "like": 1.0}
+"""Bare probes by which a concept test stays with the end of an answer, and what each must promise more: of 18
+times that somebody was asked what “that” was like eleven hurt, mostly because they could not tell what was meant."""
 WORN_IN, WORN_BY = 3, 0.2
 """Latest questions in which such a probe makes itself worth so much less."""
 LISTED_MOVES: frozenset[Move | float] = frozenset({"part", "side"})
 PER_STAY, MOST_STAYS = 0.2, 3
 """What a part or a side of the idea gains over what it is worth by itself for each of the latest questions in a row
-that stayed with what was said, so that they are spoken of at all, and for how many at the most; nothing right after a
-death or a feeling."""
+that stayed with what was said, so that they are spoken of at all, and for how many at the most, …"""
+HEAVY = 0.4
+"""… and what it loses right after what weighs: a death, a feeling, a promise."""
 STAYS = ("more", "then", "like", "means")
 """Probes that stay with what was just told: leaving it loses by as much as one of them promises to be good."""
 SAYS_BACK = 0.4
@@ -127,6 +128,8 @@ PEAK = 0.6
 about a date or a figure."""
 MUCH_BESIDE = 30
 """Words beside a complaint from which on more is asked of what they tell; with fewer the subject is left."""
+THANKED_IN = 4
+"""Latest questions of which none has thanked, where a list goes on after what weighs."""
 MUCH = 15
 """Words of an answer after which the last question does not come without a word of thanks."""
 TIE = 0.01
@@ -187,8 +190,7 @@ class OfflineQuestionWriter:
         put_out = choices[0].complained and told < MUCH_BESIDE
         if not advices[0].ratings or put_out or choices[0].turned_away:
             return 0
-        heavy = tells_of_loss(choices[0], _last_answer(choices[0]) or "") or _telling(choices[0]).felt
-        listed = 0.0 if heavy else PER_STAY * min(in_a_row, MOST_STAYS)
+        listed = -HEAVY if _is_heavy(choices[0]) else PER_STAY * min(in_a_row, MOST_STAYS)
         values = [
             _worth_of(move, choice, advice) + listed * (move in LISTED_MOVES)
             for move, choice, advice in zip(worth, choices, advices, strict=True)
@@ -280,6 +282,19 @@ def _staying(request: QuestionRequest, speaking: LanguagePhrasing, advice: Advic
             texts = _turned(speaking.behind(kind, time), request, kind)
             found += [(value - TIE * at, text) for at, text in enumerate(texts)]
     return sorted(found, key=lambda pair: -pair[0])
+
+
+def _goes_on_from_what_weighs(request: QuestionRequest, speaking: LanguagePhrasing) -> bool:
+    """Whether a list goes on in a concept test after what weighs, and nobody was thanked lately."""
+    lately = request.all_questions[-THANKED_IN:]
+    thanked = any(question.startswith(speaking.thanks) for question in lately)
+    return bool(request.stimulus) and request.kind == "follow_up" and not thanked and _is_heavy(request)
+
+
+def _is_heavy(request: QuestionRequest) -> bool:
+    """Whether the answer tells of what weighs, so that a list can't go on as if nothing had been said."""
+    told = _telling(request)
+    return told.felt or told.peak or tells_of_loss(request, _last_answer(request) or "")
 
 
 def _ends_answer(request: QuestionRequest) -> bool:
@@ -409,7 +424,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         best = [hint, *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    if _closes(request) and len((answer or "").split()) >= MUCH and not plain and not request.complained:
+    thanks = _closes(request) or (not before and about is None and _goes_on_from_what_weighs(request, speaking))
+    if thanks and len((answer or "").split()) >= MUCH and not plain and not request.complained:
         before = _pick(speaking.thanks, request, "thanks")
     if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
         best = [*_asked(_turned(speaking.hesitating, request, "hesitating"), request, speaking, None), *best]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span, Token
 
-from pipeline.language.offline.echoes import LAUGHS, Echo, can_be_heard, echoes, is_imagined, placed
+from pipeline.language.offline.echoes import LAUGHS, Echo, can_be_heard, echoes, is_imagined, may_be_imagined, placed
 from pipeline.question.clauses import FRAGMENT_IN_IT, NO_END, NO_START, plain
 from pipeline.question.phrases import HESITATION, addresses, is_loaded, second_person
 from pipeline.question.text import words
@@ -96,7 +96,8 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
         within = next((each for each in sayable_ones if each[0] <= piece.start < each[1]), None)
         if within is None:
             continue
-        if _IF.search(within[2][: piece.start - within[0]]) and not is_imagined(answer[piece.start : piece.end]):
+        said = answer[piece.start : piece.end]
+        if _IF.search(within[2][: piece.start - within[0]]) and not (is_imagined(said) or may_be_imagined(said)):
             continue  # Behind an “if” it is not so, or not yet.
         clause = _TAG.sub("", plain(answer[piece.start : piece.end]))
         clause = f"{piece.subject} {clause}" if piece.subject else clause

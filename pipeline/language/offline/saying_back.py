@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from pipeline.language.offline import echo_worth
 from pipeline.language.offline.echo_worth import PROBES, Probe, Told, Worth
-from pipeline.language.offline.echoes import Echo, echoes, is_imagined
+from pipeline.language.offline.echoes import Echo, echoes, is_imagined, may_be_imagined
 from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.phrasings import LanguagePhrasing, ToldAs, phrasing
 from pipeline.language.offline.sayable import sayable
@@ -236,7 +236,7 @@ def told_as(clause: str, speaking: LanguagePhrasing) -> ToldAs:
 
 def _time_of(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> ToldAs:
     """Whether a clause tells of what was, of what is, or of what would be."""
-    if is_imagined(echo.text):
+    if is_imagined(echo.text) or (moment.method == echo_worth.CONCEPT_TEST and may_be_imagined(echo.text)):
         return "imagined"
     return "present" if _is_present(echo, moment, speaking) else "past"
 

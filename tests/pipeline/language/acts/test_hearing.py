@@ -443,6 +443,7 @@ def test_danger_of_which_little_is_heard_in_a_story_is_faint(
         ("Let it be kept that she looked. It is to be kept, and nobody had asked her to.", "And?", "wants_withdrawal"),
         ("And please be a little careful with what I said about my son.", "And?", "wants_withdrawal"),
         ("I do the same. I'd rather fix your door than say thank you.", "What was that like?", "wants_stop"),
+        ("I've the two of them up there. I don't mind now who's listening.", "More?", "asks_interviewer"),
         ("How do they know how I would cook it? Every family has its way.", "More?", "asks_interviewer"),
         ("I've told you the real one, it's that it'd get back to my mum.", "Why?", "asks_interviewer"),
         ("It's a desk. I was only telling you what time it would be then.", "What is that like?", "wants_topic"),

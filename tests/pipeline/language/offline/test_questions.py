@@ -561,8 +561,8 @@ def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_
     [
         (("part", "stay"), {"part": 1.0, "more": 1.8, "like": 0.2}, (), 0, 1),
         (("part", "stay"), {"part": 1.4, "more": 1.3, "like": 0.2}, (), 0, 0),
-        (("part", "stay"), {"part": 1.0, "more": 0.2, "like": 1.8}, (), 0, 1),
-        (("part", "stay"), {"part": 1.0, "more": 0.2, "like": 1.4}, (), 0, 0),
+        (("part", "stay"), {"part": 1.0, "more": 0.2, "like": 2.2}, (), 0, 1),
+        (("part", "stay"), {"part": 1.0, "more": 0.2, "like": 1.8}, (), 0, 0),
         (("part", "stay"), {"part": 1.0, "more": 0.2, "like": 0.2}, (SAT,), 0, 1),
         (("part", "stay"), {"part": 1.2, "more": 1.8, "like": 0.2}, (), 3, 0),
         (("side", "part", "stay"), {"side": 0.4, "part": 1.4, "more": 1.2, "like": 0.2}, (), 0, 1),
@@ -600,11 +600,12 @@ def of_a_sentence(sentence: str = "I keep it for her.", **changes: object) -> Qu
         ("I kept it for her.", "What was that like for you?"),
         ("I'd keep it for her.", "What would that be like for you?"),
         ("I'd dropped it for her.", "What was that like for you?"),
+        ("I'd gladly keep it.", "What would that be like for you?"),
     ],
 )
 def test_concept_test_stays_with_a_sentence_in_its_time(sentence: str, like: str) -> None:
     asked = of_a_sentence(sentence)
-    assert compose(asked, advice=Advice((), {"like": 2.0, "more": 1.0})).endswith(like)
+    assert compose(asked, advice=Advice((), {"like": 2.4, "more": 1.0})).endswith(like)
     assert "more" in compose(asked, advice=Advice((), {"like": 1.0, "more": 2.0}))
     back = compose(asked, advice=Advice((SAT,), {"like": 1.0, "more": 2.0}))
     assert back.endswith(SAT.text) == (SAT.value > 2.0)
@@ -618,6 +619,36 @@ def test_who_refused_or_wants_something_else_is_not_asked_on_about_the_answer() 
         assert not any(compose(asked, advice=Advice((SAT,), {"more": 3.0})).endswith(probe) for probe in probes)
         writer = OfflineQuestionWriter()
         assert writer.weighed([asked, asked], ("part", "stay"), 0) == 0
+
+
+def test_list_goes_on_with_a_word_of_thanks_after_what_weighs_and_loses_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    heavy = (
+        "I came up the stairs, and I was twenty minutes too late. She was alone with him when he died. I felt guilty."
+    )
+    plain = (
+        "It would stand in the hall with the other things that we have there, beside the coats and the old umbrella."
+    )
+    free = METHODS["means_end_chain"].strategy("deepen").model_copy(update={"node_binding": "none", "templates": {}})
+    form = Form(ask="What do you make of the lid?")
+    thanks = phrasing("en").thanks[0]
+
+    def listed(answer: str, *asked: str) -> str:
+        request = deepening(answer=answer, stimulus="A lamp.", all_questions=asked, label="the lid")
+        found = compose(request.model_copy(update={"forms": (form,), "strategy": free, "focus_type": None}))
+        assert found.endswith("What do you make of the lid?")
+        return found
+
+    assert listed(plain) == "What do you make of the lid?"
+    assert listed(heavy).startswith((thanks, "I'm sorry"))
+    felt = "I was ashamed then, and I felt sick about it for the whole of that week, and nobody knew about it at all."
+    assert listed(felt).startswith(thanks)
+    assert not listed(felt, f"{thanks} And the price?").startswith(thanks)
+    writer = OfflineQuestionWriter()
+    ratings = {"part": 1.5, "more": 1.3, "like": 0.0}
+    monkeypatch.setattr(writer, "_advice", lambda request: Advice((), ratings))
+    for answer, taken in ((plain, 0), (felt, 1)):
+        said = [of_a_sentence(answer, answer=answer), of_a_sentence(answer, answer=answer)]
+        assert writer.weighed(said, ("part", "stay"), 0) == taken
 
 
 def test_part_of_an_idea_that_is_a_clause_is_asked_about_in_a_sentence_that_can_be_said() -> None:

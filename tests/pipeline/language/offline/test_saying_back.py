@@ -10,7 +10,7 @@ import pytest
 from pipeline.language.offline import echo_worth
 from pipeline.language.offline.advice import Adviser
 from pipeline.language.offline.echo_worth import PROBES, Worth
-from pipeline.language.offline.echoes import echoes
+from pipeline.language.offline.echoes import Echo, echoes
 from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
@@ -35,6 +35,7 @@ EMPTY = np.zeros(0, dtype=np.float32)
 NO_WEIGHTS = LinearModel((), "", EMPTY, EMPTY, EMPTY, EMPTY)
 
 
+HEARD = Echo("You could hear it.", "I could hear it", 30, 45, 0, True, "I could hear it.")
 DOCS = DocCache(load_model())
 
 
@@ -200,6 +201,19 @@ def test_of_what_only_would_be_it_is_asked_what_it_would_be_like(
     given = {"focus_label": sentence, "focus_quote": None, "stimulus": "Soup in a jar.", "focus_type": None}
     [said] = [one for one in back.found(request(told, **given)) if one.echo.text == "You wouldn't have to fib."]
     assert said.text == f"You wouldn't have to fib. {asked}"
+
+
+@pytest.mark.parametrize(
+    ("stimulus", "asked"), [("", "What was that like for you?"), ("A plan.", "What would that be like for you?")]
+)
+def test_what_somebody_could_was_so_in_a_story_and_would_be_so_where_an_idea_is_spoken_of(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch, stimulus: str, asked: str
+) -> None:
+    monkeypatch.setitem(RATINGS, "You could hear it.", 2.6)
+    monkeypatch.setattr("pipeline.language.offline.saying_back.echoes", lambda answer: (HEARD,))
+    told = "Nobody else knew of the note. I could hear it."
+    [said] = back.found(request(told, focus_label="could hear it", focus_quote="could hear it", stimulus=stimulus))
+    assert said.text == f"You could hear it. {asked}"
 
 
 def test_where_no_stories_are_asked_for_a_probe_of_a_moment_needs_more(back: SayingBack) -> None:
