@@ -14,8 +14,10 @@ from pipeline.focus import Target
 from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SurfaceGraph
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.ports import QuestionRequest
+from pipeline.strategies import Move
 from tests.support.interview import (
     Interview,
+    PlainWriter,
     concepts,
     conduct_policy,
     configuration,
@@ -258,7 +260,17 @@ async def test_interview_with_any_number_of_elements_comes_to_its_end(name: str,
     assert sum(entry.mentioned > 0 for entry in interview.state.coverage) == min(count, interview.state.turn_count)
 
 
-async def demanding(answers: Sequence[str]) -> tuple[list[bool], Interview]:
+class Stays(PlainWriter):
+    """Stays with what was said wherever it may."""
+
+    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+        return 0
+
+    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+        return max(at for at, move in enumerate(worth) if move == "stay")
+
+
+async def demanding(answers: Sequence[str], writer: PlainWriter | None = None) -> tuple[list[bool], Interview]:
     """For each answer to a concept test whether what the concept demands was asked after it."""
     plain = configuration()
     file = Library(PipelineSettings()).configuration("coffee_mec", engine="arbitration").engine_file
@@ -268,7 +280,8 @@ async def demanding(answers: Sequence[str]) -> tuple[list[bool], Interview]:
     configured = plain.model_copy(
         update={"concept": plain.concept.model_copy(update=changes), "engine_file": file, "conduct": conduct_policy()}
     )
-    interview = Interview(configuration=configured, state=new_state(max_turns=15, engine="arbitration"))
+    state = new_state(max_turns=15, engine="arbitration")
+    interview = Interview(configuration=configured, state=state, writer=writer or PlainWriter())
     asked = []
     for said in answers:
         await interview.say(said, concepts((said[:20], "attribute")))
@@ -289,6 +302,16 @@ async def test_what_a_concept_test_demands_is_asked_where_it_breaks_nothing_off(
 async def test_what_a_concept_test_demands_is_asked_instead_of_its_list_from_the_seventh_turn_on() -> None:
     asked, _ = await demanding([LONG] * 7)
     assert asked == [False] * 6 + [True]
+
+
+async def test_what_a_concept_test_demands_waits_for_what_is_worth_more_but_not_for_ever() -> None:
+    asked, interview = await demanding([LONG] * 14, Stays())
+    assert sum(asked) == 1 and asked.index(True) > 8
+    stayed = [outcome.record for outcome in interview.outcomes[:8] if outcome.record is not None]
+    assert [record.strategy for record in stayed].count("stay") == 8
+    assert {record.target.kind for record in stayed if record.target is not None} == {"lead"}
+    late = stayed[7].question
+    assert late.taken > 0 and late.offers[late.taken].strategy == "stay"
 
 
 def test_question_about_an_element_names_it() -> None:

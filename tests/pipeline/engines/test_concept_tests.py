@@ -10,6 +10,7 @@ import pytest
 from pipeline.concept import Element
 from pipeline.coverage import ElementCoverage, element_of
 from pipeline.engines.arbitration import Arbitration
+from pipeline.engines.arbitration.file import ArbitrationFile
 from pipeline.engines.base import Decision, DecisionInputs
 from pipeline.focus import Target
 from pipeline.methodology import Form
@@ -420,3 +421,50 @@ def test_who_has_no_more_to_say_is_not_asked_on() -> None:
     assert "deepen_branch" in more
     asks = decide(f"{said} Who brings it?", nodes)
     assert asks.tactic == "asked_back"
+
+
+def stays_in(decision: Decision) -> list[str]:
+    """What a writer could stay with, by the candidates of a decision."""
+    return [one.target.label for one in decision.candidates if one.strategy == "stay" and one.target is not None]
+
+
+def test_every_sentence_but_a_question_can_be_stayed_with_the_last_one_first() -> None:
+    assert stays_in(decide("It folds, as I saw it there. Who brings it? I'd sit down for that.")) == [
+        "I'd sit down for that.",
+        "It folds, as I saw it there.",
+    ]
+    assert stays_in(decide("It folds, as I saw it there. There isn't any more to it.")) == []
+    assert stays_in(decide("It folds.")) == []
+    assert stays_in(decide("")) == []
+    [long] = stays_in(decide("and then " * 400))
+    assert len(long) <= 240
+    many = stays_in(decide(" ".join(f"The box number {number} was on the table." for number in range(30))))
+    assert len(many) == 8 and many[0].startswith("The box number 29")
+
+
+def test_what_could_be_stayed_with_is_explained_however_many_candidates_there_are() -> None:
+    parts = tuple(Element(id=f"e{number}", label=f"the shelf {number}") for number in range(30))
+    nodes = [node(f"n{number}", turn=1) for number in range(30)]
+    said = " ".join(f"I'd love to keep the box number {number} for her." for number in range(12))
+    decision = decide(said, nodes, elements=parts)
+    assert decision.candidate_count >= len(decision.candidates) > 20
+    assert len(stays_in(decision)) == 8
+    ranks = [one.rank for one in decision.candidates]
+    assert ranks == sorted(ranks) and ranks[-1] > 20
+
+
+def test_a_writer_knows_what_every_question_of_a_concept_test_is_worth_but_those_that_answer() -> None:
+    given = configuration()
+    concept = given.concept.model_copy(update={"elements": (LAMP,), "engine": "arbitration"})
+    tested = Arbitration().strategies(given.model_copy(update={"concept": concept, "engine_file": SHIPPED}))
+    assert tested.stays == {"stay"}
+    plain = Arbitration().strategies(given.model_copy(update={"engine_file": SHIPPED}))
+    assert not plain.stays and not plain.weighs
+    file = ArbitrationFile.model_validate(SHIPPED)
+    unknown = {
+        tactic.id
+        for strategy in file.strategies
+        for tactic in strategy.tactics
+        if strategy.concept_tests is not False and (strategy.id, tactic.id) not in tested.weighs
+    }
+    assert unknown == {"asked_back", "not_understood", "not_noticed", "guide_question", "final_question"}
