@@ -78,7 +78,7 @@ def test_training_learns_which_clause_and_which_probe() -> None:
         for at, echo in enumerate(echoes(ANSWER)):
             named = features(echo, at, 2, TOLD)
             seen = np.full(4, float(at), dtype=np.float32)
-            rated.append(Rated(number, number, named, seen, 3 if at == 0 else 2, "like" if at == 0 else "more"))
+            rated.append(Rated(number, (number, 0), named, seen, 3 if at == 0 else 2, "like" if at == 0 else "more"))
     model = fit(rated, "digest")
     again = LinearModel.loaded(model.saved())
     assert (again.names, again.encoder) == (model.names, "digest")
