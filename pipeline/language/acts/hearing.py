@@ -167,6 +167,7 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     "wants_withdrawal": re.compile(
         r"\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b|\b(?:you|please) keep what i\b"
         r"|\b(?:don'?t|do not|never) (?:delete|erase|remove) (?:any|it|that|what|my)"
+        r"|\btake (?:that|this|the) one\b|\bout of here\b|(?:\bnot|n't)(?: really)? want (?:him|her|them|any\w*)\b"
         r"|\btake (?:that|the|this) warning off\b|\bbe (?:\w+ ){0,2}careful with\b|\bto be kept\b|\bplease keep\b",
         re.IGNORECASE,
     ),
@@ -180,6 +181,10 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     ),
 }
 """What respondents say of themselves against what the reader alone would hear."""
+NO_TEARS = re.compile(
+    r"\bcrying (?:to you about|on your shoulder)\b|(?:\bnot|n't) (?:really |actually )?crying\b", re.IGNORECASE
+)
+"""Words by which somebody who speaks of tears has none."""
 GOES_ON = re.compile(
     r"\b(?:we|i|you|u) (?:can|could|will|'ll)(?: still| just| happily| gladly)? (?:go|carry|keep)(?: going)? on\b"
     r"|\b(?:we|i) can (?:keep going|continue)\b|\blet'?s (?:go|carry) on\b"
@@ -248,6 +253,9 @@ class ActHearing:
             ]
         if "wants_withdrawal" in denied:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
+        if NO_TEARS.search(text):
+            denied.add("distress")
+            by_rule = [None if one and one.act == "distress" else one for one in by_rule]
         found = [
             self._judged(clause, heard, own, text=text, story=story, denied=denied)
             for clause, heard, own in zip(clauses, by_rule, chances, strict=True)

@@ -444,6 +444,13 @@ def test_danger_of_which_little_is_heard_in_a_story_is_faint(
         ("And please be a little careful with what I said about my son.", "And?", "wants_withdrawal"),
         ("I do the same. I'd rather fix your door than say thank you.", "What was that like?", "wants_stop"),
         ("I've the two of them up there. I don't mind now who's listening.", "More?", "asks_interviewer"),
+        (
+            "He said to Marie, not him. Take that one out of here, I don't want him to touch me.",
+            "And?",
+            "wants_withdrawal",
+        ),
+        ("I feel like I'm crying to you about my friends here.", "And what did you do?", "distress"),
+        ("Oh no no, I'm not really crying, I just meant I'm talking your ear off.", "Take your time.", "distress"),
         ("How do they know how I would cook it? Every family has its way.", "More?", "asks_interviewer"),
         ("I've told you the real one, it's that it'd get back to my mum.", "Why?", "asks_interviewer"),
         ("It's a desk. I was only telling you what time it would be then.", "What is that like?", "wants_topic"),

@@ -198,7 +198,7 @@ def test_of_what_only_would_be_it_is_asked_what_it_would_be_like(
     back = SayingBack(NoNetwork(), NO_WEIGHTS, DOCS)  # type: ignore[arg-type]
     told = "My daughter always asks, and then I fib. With that soup I wouldn't have to fib."
     sentence = told.partition(". ")[2]
-    given: dict[str, Any] = {"focus_label": sentence, "focus_quote": None, "stimulus": "Soup in a jar.", "focus_type": None}
+    given: dict[str, Any] = {"focus_label": sentence, "focus_quote": None, "stimulus": "Soup.", "focus_type": None}
     [said] = [one for one in back.found(request(told, **given)) if one.echo.text == "You wouldn't have to fib."]
     assert said.text == f"You wouldn't have to fib. {asked}"
 
