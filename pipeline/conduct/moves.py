@@ -258,7 +258,7 @@ def _names_part(moment: Moment) -> bool:
     said, words = _plain(moment.said), moment.texts.part_words
     if _begins(said, moment.texts.no_begins):
         words = tuple(word for word in words if " " in word)
-    return _has(said, words)
+    return _has(said, words) and not _has(said, moment.texts.keep_words)
 
 
 def _few(said: str) -> bool:

@@ -17,7 +17,8 @@ SAFETY = frozenset(
         *("risk", "risk_spoken_of", "risk_ask", "risk_mistaken", "safe_words"),
         *("help", "help_kiosk", "distress", "distress_again", "distress_ask", "distress_in_story"),
         *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
-        *("yes_begins", "no_begins", "back_words", "go_on_words", "part_words", "withdrawal_part"),
+        *("yes_begins", "no_begins", "back_words", "go_on_words", "part_words", "keep_words"),
+        "withdrawal_part",
     }
 )
 """Texts that a concept can't replace."""
@@ -106,6 +107,9 @@ class ConductTexts(Spec):
     part_words: Several = Field(
         default=(),
         description="Words by which only a part is meant, not everything; behind a no, those of two words or more.",
+    )
+    keep_words: Several = Field(
+        default=(), description="Words by which nothing is to be deleted, whatever else of a part is said."
     )
     go_on_words: Several = Field(
         default=(), description="Parts of a message that mean: let us go on, where ways on were offered."

@@ -29,6 +29,8 @@ LONG = 8
 """Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
 GUIDE_FINISHED = "guide_finished"
 NOTHING_LEFT = "nothing_left"
+ROOM = 2
+"""Turns that are left for each question that the concept demands, up to which none of them waits any longer."""
 SETTLED, DUE = 4, 7
 """Turns from which on what a concept demands may be asked at a break, and from which on instead of what is next in a
 list."""
@@ -178,7 +180,7 @@ class ContinuationStage:
                 strategy=asking,
                 focus=focus,
                 because=_demand(decision, reason_to_end, at_a_break=at_a_break),
-                can_wait=reason_to_end is None and not pressing,
+                can_wait=reason_to_end is None and not pressing and left > ROOM * own,
             )
         owed = rating_due(context.get(StateOutput).grid) if reason_to_end is not None else None
         rating = next((s for s in context.strategies if s.grid_step == "rate"), None)

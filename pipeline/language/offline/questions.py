@@ -424,7 +424,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         best = [hint, *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    thanks = _closes(request) or (not before and about is None and _goes_on_from_what_weighs(request, speaking))
+    listed = about is None and bool(best) and not kind_of(best[0])
+    thanks = _closes(request) or (not before and listed and _goes_on_from_what_weighs(request, speaking))
     if thanks and len((answer or "").split()) >= MUCH and not plain and not request.complained:
         before = _pick(speaking.thanks, request, "thanks")
     if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
@@ -634,6 +635,8 @@ def _lists(request: QuestionRequest, speaking: LanguagePhrasing) -> bool:
     if not speaking.which_most or request.stimulus or len(asked) > LIST_EARLY or request.focus_is_jump:
         return False
     if any(was_asked(text, question) for text in speaking.which_most for question in asked):
+        return False
+    if re.search(speaking.ranks, (_last_answer(request) or "").casefold()):
         return False
     return len(re.findall(speaking.enumerates, (_last_answer(request) or "").casefold())) >= LIST_OF
 

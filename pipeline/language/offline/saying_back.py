@@ -235,9 +235,13 @@ def told_as(clause: str, speaking: LanguagePhrasing) -> ToldAs:
 
 
 def _time_of(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> ToldAs:
-    """Whether a clause tells of what was, of what is, or of what would be."""
-    if is_imagined(echo.text) or (moment.method == echo_worth.CONCEPT_TEST and may_be_imagined(echo.text)):
-        return "imagined"
+    """Whether a clause tells of what was, of what is, or of what would be.
+
+    In a sentence that tells of what was, “would” tells of what used to be.
+    """
+    could = moment.method == echo_worth.CONCEPT_TEST and may_be_imagined(echo.text)
+    if is_imagined(echo.text) or could:
+        return "past" if _ANY_PAST.search(echo.sentence) else "imagined"
     return "present" if _is_present(echo, moment, speaking) else "past"
 
 

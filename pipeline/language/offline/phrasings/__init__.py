@@ -112,6 +112,7 @@ class LanguagePhrasing(BaseModel):
     story_probes: tuple[str, ...] = ()
     after_echo: Mapping[str, AfterEcho] = {}
     lived: str = ""
+    ranks: str = "(?!)"
     past: str = ""
     present: str = "(?!)"
     over: str = "(?!)"
