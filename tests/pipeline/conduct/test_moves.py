@@ -490,9 +490,11 @@ def test_no_to_a_deletion_nobody_asked_for_goes_on_with_the_answer() -> None:
     asked = move_for(moment(text, tells, ("I don't know whether you got that.", "wants_withdrawal")))
     assert asked is not None
     said = "No! Who said anything about deleting? I was only asking whether you'd followed me."
-    move = move_for(moment(said, conduct=after(asked)))
-    assert move is not None
-    assert (move.then, move.text) == ("engine", policy().texts.withdrawal_kept)
+    him = "No, please, why? It was the gentleman who said take that one out, he meant me. Please keep it."
+    for answer in (said, him):
+        move = move_for(moment(answer, conduct=after(asked)))
+        assert move is not None
+        assert (move.then, move.text) == ("engine", policy().texts.withdrawal_kept)
 
 
 def test_who_takes_leave_behind_the_last_answer_is_not_told_that_we_stop() -> None:
@@ -583,7 +585,7 @@ def test_deletion_of_a_part_is_never_taken_for_all(said: str) -> None:
 
 
 def test_policy_of_an_interview_that_began_before_these_texts_is_still_one() -> None:
-    newer = {"yes_begins", "no_begins", "part_words", "back_words", "withdrawal_part"}
+    newer = {"yes_begins", "no_begins", "part_words", "keep_words", "back_words", "withdrawal_part"}
     known = policy().model_dump()
     known["texts"] = {name: text for name, text in known["texts"].items() if name not in newer}
     older = ConductPolicy.model_validate(known)

@@ -679,6 +679,7 @@ def test_of_a_list_it_is_asked_what_matters_most_once_and_early() -> None:
     assert compose(deepening(answer=LISTED, all_questions=("What do you look for?", most))) != most
     assert compose(deepening(answer=LISTED, all_questions=("How so?",) * 3)) != most
     assert compose(deepening(answer="Grip, first of all. I'm a postwoman.")) != most
+    assert compose(deepening(answer=f"{LISTED} Warm is like third place.")) != most
     assert compose(deepening(answer=LISTED, stimulus="Boots for a year.")) != most
     story = request("critical_incident", METHODS["critical_incident"].strategies[0], label="boots", answer=LISTED)
     assert compose(story) != most

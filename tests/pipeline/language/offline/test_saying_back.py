@@ -35,6 +35,7 @@ EMPTY = np.zeros(0, dtype=np.float32)
 NO_WEIGHTS = LinearModel((), "", EMPTY, EMPTY, EMPTY, EMPTY)
 
 
+USED_TO = "I'd put them down in the evening"
 HEARD = Echo("You could hear it.", "I could hear it", 30, 45, 0, True, "I could hear it.")
 DOCS = DocCache(load_model())
 
@@ -214,6 +215,15 @@ def test_what_somebody_could_was_so_in_a_story_and_would_be_so_where_an_idea_is_
     told = "Nobody else knew of the note. I could hear it."
     [said] = back.found(request(told, focus_label="could hear it", focus_quote="could hear it", stimulus=stimulus))
     assert said.text == f"You could hear it. {asked}"
+
+
+def test_what_somebody_used_to_do_is_no_idea(back: SayingBack, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = f"{USED_TO}, and they were whole again."
+    echo = Echo("You'd put them down in the evening.", USED_TO, 0, len(USED_TO), 0, False, whole)
+    monkeypatch.setitem(RATINGS, echo.text, 2.6)
+    monkeypatch.setattr("pipeline.language.offline.saying_back.echoes", lambda answer: (echo,))
+    [said] = back.found(request(whole, focus_label=USED_TO, focus_quote=USED_TO, stimulus="A box."))
+    assert said.text == f"{echo.text} What was that like for you?"
 
 
 def test_where_no_stories_are_asked_for_a_probe_of_a_moment_needs_more(back: SayingBack) -> None:
