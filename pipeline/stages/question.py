@@ -11,13 +11,11 @@ import numpy as np
 from pipeline.concept import demands_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
-from pipeline.continuing import continued
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
     Contract,
     GraphOutput,
-    OfferMade,
     QuestionOutput,
     SlotsOutput,
     StateOutput,
@@ -25,20 +23,18 @@ from pipeline.contracts import (
     UtteranceOutput,
 )
 from pipeline.coverage import element_of
-from pipeline.engines.base import ScoredCandidate
 from pipeline.focus import Focus
-from pipeline.focusing import focus_of
 from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.offers import chosen_by_writer, in_a_row, keeps_strategy, offered, weighed
 from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Rendering
 from pipeline.question.answering import answer_to
-from pipeline.question.asking import Asking, Questioner, Weighing, in_one
+from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
 from pipeline.threads import BEGINS_A_THREAD
+from pipeline.ways import Way, made, may_stay, ways_of, ways_to_stay, weighing_of
 
 SIMILAR_COSINE = 0.80
 TELLING_WORDS = 5
@@ -46,6 +42,8 @@ TELLING_WORDS = 5
 REPEAT_FOCUS_WINDOW = 6
 
 
+DEMANDED = 0.8
+"""What the concept's own question is worth at a break, 0 to 3: of 19 such questions two were good and six hurt."""
 FEW_TOLD = 12
 """Words of an answer below which there is nothing in it to ask for more of, where it put a question right."""
 
@@ -129,95 +127,40 @@ class QuestionStage:
 
     async def _asked(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput:
         """The question as it was written; where the writer chose what it is about, the turn goes on from there."""
-        going = context.get(ContinuationOutput)
-        ways = self._ways(context)
+        going, writer = context.get(ContinuationOutput), self._questioner.writer
+        ways = ways_of(context, writer)
         if not ways:
             return await asking.ask(await self._request(context, going), before=before)
         choices = await self._choices(context, ways)
         best = ways[0][0].final_score or 0.0
         behind = [best - (candidate.final_score or 0.0) for candidate, _ in ways]
         request = choices[0].model_copy(update={"offers": tuple(_offer(choice) for choice in choices)})
-        weighing = self._weighing(context, ways) if self._may_stay(context) else None
+        weighing = weighing_of(context, ways) if may_stay(context, writer) else None
         asked = await asking.ask(request, before=before, choices=choices, behind=behind, weighing=weighing)
         if asked.taken:
             context.replace(ways[asked.taken][1])
-        return replace(asked, offers=_made(ways))
+        return replace(asked, offers=made(ways))
 
     async def _staying(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput | None:
         """A question that stays with what was said, instead of one of the concept's own that can wait.
 
         None where that one is asked.
         """
-        writer, decision = self._questioner.writer, context.get(StrategyOutput).decision
-        if decision is None or not isinstance(writer, ComparesWordings) or not self._may_stay(context):
+        writer = self._questioner.writer
+        ways = ways_to_stay(context, writer)
+        if not ways or not isinstance(writer, ComparesWordings):
             return None
-        if not chosen_by_writer(context.configuration, compares=True):
-            return None
-        ways = self._followed(context, weighed(decision, context.strategies))
-        if len(ways) < 2:
-            return None
-        choices, weighing = await self._choices(context, ways), self._weighing(context, ways)
+        choices, weighing = await self._choices(context, ways), weighing_of(context, ways)
         taken = writer.weighed(choices, (DEMANDED, *weighing.worth[1:]), weighing.in_a_row)
         if ways[taken][0].strategy not in context.strategies.stays:
             return None
         context.replace(ways[taken][1])
-        return replace(await asking.ask(choices[taken], before=before), taken=taken, offers=_made(ways))
+        return replace(await asking.ask(choices[taken], before=before), taken=taken, offers=made(ways))
 
     async def _choices(self, context: TurnContext, ways: Sequence[Way]) -> list[QuestionRequest]:
         """A request for each way to go on."""
-        may_stay = self._may_stay(context)
-        return [await self._request(context, way, candidate.tactic if may_stay else None) for candidate, way in ways]
-
-    @staticmethod
-    def _weighing(context: TurnContext, ways: Sequence[Way]) -> Weighing:
-        """What each way to go on is worth in a concept test."""
-        worth = tuple(context.strategies.weighs[one.strategy, one.tactic] for one, _ in ways)
-        return Weighing(worth, in_a_row(context.strategies, context.state.focus_history))
-
-    def _ways(self, context: TurnContext) -> list[Way]:
-        """How the interview can go on by the writer's choice, the engine's first; empty where nothing is to choose."""
-        going, chosen = context.get(ContinuationOutput), context.get(StrategyOutput)
-        decision = chosen.decision
-        as_decided = decision is not None and going.strategy == decision.strategy and going.focus == chosen.focus
-        free = as_decided and not going.ask_closing and chosen.directive is None
-        free = free and not self._serves_grid(context, going.strategy)
-        compares = isinstance(self._questioner.writer, ComparesWordings)
-        if decision is None or not free or not chosen_by_writer(context.configuration, compares=compares):
-            return []
-        if self._may_stay(context):
-            ways = self._followed(context, weighed(decision, context.strategies))
-        else:
-            same = keeps_strategy(context.configuration)
-            offers = offered(decision, context.strategies, compared=compares, same_strategy=same)
-            ways = self._followed(context, offers, lately=compares)
-        return ways if len(ways) > 1 else []
-
-    def _followed(self, context: TurnContext, offers: Sequence[ScoredCandidate], *, lately: bool = False) -> list[Way]:
-        """How the interview would go on by each offer; after the first by those only that are about this answer, if so.
-
-        Going back to something is the engine's to choose.
-        """
-        graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
-        ways: list[Way] = []
-        for candidate in offers:
-            focus = focus_of(candidate.target, context.get(StrategyOutput).tracker, graph, turn)
-            if lately and ways and (focus is None or focus.mentioned_turn != turn):
-                continue
-            if self._serves_grid(context, candidate.strategy):
-                continue  # What a grid needs is asked in the method's words.
-            if focus is not None or candidate.target is None:
-                ways.append((candidate, continued(context, "", strategy=candidate.strategy, focus=focus)))
-        return ways
-
-    def _may_stay(self, context: TurnContext) -> bool:
-        """Whether the writer weighs staying with what was just said against what the engine chose."""
-        compares = isinstance(self._questioner.writer, ComparesWordings)
-        return compares and keeps_strategy(context.configuration) and bool(context.strategies.stays)
-
-    @staticmethod
-    def _serves_grid(context: TurnContext, name: str | None) -> bool:
-        strategy = context.strategies.find(name)
-        return strategy is not None and strategy.focus_mode == "grid"
+        stays = may_stay(context, self._questioner.writer)
+        return [await self._request(context, way, candidate.tactic if stays else None) for candidate, way in ways]
 
     def _demanded(self, context: TurnContext) -> str | None:
         """The concept's own question that is asked next, in its words."""
@@ -385,17 +328,6 @@ class QuestionStage:
             return True
         rows = await self._questioner.embedder.embed([going.focus.label, *recent])
         return bool(np.max(rows[1:] @ rows[0]) >= SIMILAR_COSINE)
-
-
-DEMANDED = 0.8
-"""What the concept's own question is worth at a break, 0 to 3: of 19 such questions two were good and six hurt."""
-Way = tuple[ScoredCandidate, ContinuationOutput]
-"""How an interview can go on: a candidate, and what follows from it."""
-
-
-def _made(ways: Sequence[Way]) -> tuple[OfferMade, ...]:
-    """The offers as they are recorded."""
-    return tuple(OfferMade(strategy=one.strategy, target=one.target, rank=one.rank) for one, _ in ways)
 
 
 def _offer(request: QuestionRequest) -> Offer:

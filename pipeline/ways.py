@@ -1,0 +1,87 @@
+"""The ways in which an interview can go on where the writer of questions chooses among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.context import TurnContext
+from pipeline.continuing import continued
+from pipeline.contracts import ContextOutput, ContinuationOutput, GraphOutput, OfferMade, StrategyOutput
+from pipeline.engines.base import ScoredCandidate
+from pipeline.focusing import focus_of
+from pipeline.offers import chosen_by_writer, in_a_row, keeps_strategy, offered, weighed
+from pipeline.ports import ComparesWordings, QuestionWriter
+from pipeline.question.asking import Weighing
+
+Way = tuple[ScoredCandidate, ContinuationOutput]
+"""How an interview can go on: a candidate, and what follows from it."""
+
+
+def ways_of(context: TurnContext, writer: QuestionWriter) -> list[Way]:
+    """How the interview can go on by the writer's choice, the engine's first; empty where nothing is to choose."""
+    going, chosen = context.get(ContinuationOutput), context.get(StrategyOutput)
+    decision = chosen.decision
+    as_decided = decision is not None and going.strategy == decision.strategy and going.focus == chosen.focus
+    free = as_decided and not going.ask_closing and chosen.directive is None
+    free = free and not serves_grid(context, going.strategy)
+    compares = isinstance(writer, ComparesWordings)
+    if decision is None or not free or not chosen_by_writer(context.configuration, compares=compares):
+        return []
+    if may_stay(context, writer):
+        return ways_to_stay(context, writer)
+    same = keeps_strategy(context.configuration)
+    offers = offered(decision, context.strategies, compared=compares, same_strategy=same)
+    ways = _followed(context, offers, lately=compares)
+    return ways if len(ways) > 1 else []
+
+
+def ways_to_stay(context: TurnContext, writer: QuestionWriter) -> list[Way]:
+    """The engine's choice in a concept test and what it can be weighed against; empty where nothing can."""
+    decision = context.get(StrategyOutput).decision
+    if decision is None or not may_stay(context, writer):
+        return []
+    if not chosen_by_writer(context.configuration, compares=True):
+        return []
+    ways = _followed(context, weighed(decision, context.strategies))
+    return ways if len(ways) > 1 else []
+
+
+def may_stay(context: TurnContext, writer: QuestionWriter) -> bool:
+    """Whether the writer weighs staying with what was just said against what the engine chose."""
+    compares = isinstance(writer, ComparesWordings)
+    return compares and keeps_strategy(context.configuration) and bool(context.strategies.stays)
+
+
+def weighing_of(context: TurnContext, ways: Sequence[Way]) -> Weighing:
+    """What each way to go on is worth in a concept test."""
+    worth = tuple(context.strategies.weighs[one.strategy, one.tactic] for one, _ in ways)
+    return Weighing(worth, in_a_row(context.strategies, context.state.focus_history))
+
+
+def made(ways: Sequence[Way]) -> tuple[OfferMade, ...]:
+    """The offers as they are recorded."""
+    return tuple(OfferMade(strategy=one.strategy, target=one.target, rank=one.rank) for one, _ in ways)
+
+
+def serves_grid(context: TurnContext, name: str | None) -> bool:
+    """Whether a strategy asks for what a repertory grid needs."""
+    strategy = context.strategies.find(name)
+    return strategy is not None and strategy.focus_mode == "grid"
+
+
+def _followed(context: TurnContext, offers: Sequence[ScoredCandidate], *, lately: bool = False) -> list[Way]:
+    """How the interview would go on by each offer; after the first by those only that are about this answer, if so.
+
+    Going back to something is the engine's to choose.
+    """
+    graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
+    ways: list[Way] = []
+    for candidate in offers:
+        focus = focus_of(candidate.target, context.get(StrategyOutput).tracker, graph, turn)
+        if lately and ways and (focus is None or focus.mentioned_turn != turn):
+            continue
+        if serves_grid(context, candidate.strategy):
+            continue  # What a grid needs is asked in the method's words.
+        if focus is not None or candidate.target is None:
+            ways.append((candidate, continued(context, "", strategy=candidate.strategy, focus=focus)))
+    return ways
