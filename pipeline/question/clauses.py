@@ -14,7 +14,7 @@ LONGEST_SAID = 14
 _HEDGES = re.compile(
     r",\s*i (?:think|guess|suppose|mean|reckon|don'?t know|must say)\b(?=\s*(?:,|$)),?"
     r"|(?:,\s*)?(?<!not )(?<!n't )(?<!n’t )\b"
-    r"(?:you know|sort of|kind of|kinda|or something|(?:to be|if i'?m) honest|honestly|really|just|actually"
+    r"(?:you know|sort of|kind of|kinda|or something|(?:to be|if i'?m) honest|honestly|really|(?<!, )just|actually"
     r"|obviously|somehow|literally)\b,?\s*",
     re.IGNORECASE,
 )

@@ -58,6 +58,19 @@ _CONDITIONAL = re.compile(
     r"^\W*(?:(?:and|but|so|because|cos|well|then|now),? )*(?:if|unless|imagine|suppose)\b", re.IGNORECASE
 )
 """A sentence of what is not so, or not always."""
+YOU_THINK = re.compile(
+    r"^\W*(?:(?:and|but|so|well|now),? )*you(?:'ll|'re| will| are| may| might)?(?: probably| surely)?"
+    r" (?:be )?think(?:ing)?\b",
+    re.IGNORECASE,
+)
+"""A sentence of what the listener is said to think."""
+_HALF = re.compile(
+    r"^\W*(?:.{1,40} that )?(?:it|that|this)(?:(?: is|'s) (?:what \w+(?:'d| would)? (?:feel|think|want|say|mean)$"
+    r"|(?:not|n't)(?: really| just| only| so much)? (?:\w+ ){1,4}(?:that )?i )"
+    r"|(?: isn't| wasn't)(?: really| just| only| so much)? (?:\w+ ){1,4}(?:that )?i \w+)",
+    re.IGNORECASE,
+)
+"""A clause that says nothing without the other half: what it is, or isn't, stands there."""
 _PURPOSE = re.compile(
     r"^\W*so(?: that)? \w+(?:'d| would| could| can| might| will|'ll|"
     r" won't| wouldn't| couldn't| can't| don't| didn't)\b",
@@ -98,7 +111,7 @@ def echoes(answer: str) -> tuple[Echo, ...]:
     after = ""
     for back, (start, sentence) in enumerate(reversed(tuple(placed(answer))[-LATEST:])):
         joked, after = LAUGHS.match(after) is not None, sentence
-        if sentence.endswith("?") or joked or _CONDITIONAL.match(sentence):
+        if sentence.endswith("?") or joked or _CONDITIONAL.match(sentence) or YOU_THINK.match(sentence):
             continue
         for at, piece, whole in _pieces(sentence):
             if _PURPOSE.match(piece):
@@ -169,6 +182,6 @@ def can_be_heard(clause: str) -> bool:
         or is_loaded(clause)
         or any(
             pattern.search(clause)
-            for pattern in (_DENIED_TWICE, _OF_THEMSELVES, _PLAYED_DOWN, NOT_TO_THEIR_FACE, HESITATION)
+            for pattern in (_DENIED_TWICE, _OF_THEMSELVES, _PLAYED_DOWN, _HALF, NOT_TO_THEIR_FACE, HESITATION)
         )
     )

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span, Token
 
-from pipeline.language.offline.echoes import LAUGHS, Echo, can_be_heard, echoes, is_imagined, may_be_imagined, placed
+from pipeline.language.offline.echoes import (
+    LAUGHS,
+    YOU_THINK,
+    Echo,
+    can_be_heard,
+    echoes,
+    is_imagined,
+    may_be_imagined,
+    placed,
+)
 from pipeline.question.clauses import FRAGMENT_IN_IT, NO_END, NO_START, plain
 from pipeline.question.phrases import HESITATION, addresses, is_loaded, second_person
 from pipeline.question.text import words
@@ -90,7 +99,7 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
     sayable_ones = [
         (*each, len(latest) - 1 - number)
         for number, each in enumerate(latest)
-        if not each[2].endswith("?") and not LAUGHS.match(each[2])
+        if not (each[2].endswith("?") or LAUGHS.match(each[2]) or YOU_THINK.match(each[2]))
     ]
     for piece in _clauses(doc):
         within = next((each for each in sayable_ones if each[0] <= piece.start < each[1]), None)

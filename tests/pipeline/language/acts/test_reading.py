@@ -164,6 +164,11 @@ def test_what_is_said_to_the_interviewer_is_heard_with_its_subject(text: str, ac
         "I hadn't said it even to myself.",
         "I never told you that when we came home she asked me why.",
         "Now I'm just tired.",
+        "I know you are a computer, it's why I can say it.",
+        "You are the first, and you are a computer, imagine!",
+        "Now I come in and I put the radio on and it's all right.",
+        "I never said it like this, not to him for sure.",
+        "In the kitchen, mostly. That's me, I talk to myself.",
     ],
 )
 def test_what_only_sounds_said_to_the_interviewer_is_told(text: str) -> None:
