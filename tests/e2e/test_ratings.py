@@ -7,6 +7,7 @@ from typing import Literal
 
 import pytest
 from playwright.async_api import Browser, expect
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from tests.e2e.respondent_page import RespondentPage, axe_violations, settled, stored
 from tests.support.process import ServerProcess
@@ -48,12 +49,16 @@ async def test_grid_is_rated_by_keyboard_on_a_phone_and_survives_a_reload(
     await page.reload()
     await grid.wait_for()
     await expect(checked).to_have_count(2)
+    await settled(page)
     assert [await checked.nth(n).input_value() for n in range(2)] == values
     if shots is not None:
         await page.screenshot(path=shots / f"ratings-{scheme}.png", full_page=True)
 
     await page.locator("#ratings-send").click()
-    await grid.wait_for(state="hidden")
+    try:
+        await grid.wait_for(state="hidden")
+    except PlaywrightTimeout as late:
+        raise AssertionError(f"the grid stays; the page shows:\n{await page.locator('main').inner_text()}") from late
     await respondent.asked()
     kinds = await stored(server, respondent.session_id, "kind, text", enough=2 * turn + 3)
     rated = [text for kind, text in kinds if kind == "rate"]
