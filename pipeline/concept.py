@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from pipeline.conduct.policy import ConductPolicy
+from pipeline.elements import Names
 from pipeline.methodology import GridRole, Methodology, Phases, Spec
 from pipeline.stimulus import ShownImage, StimulusImage
 
@@ -287,9 +289,9 @@ def demands_of(concept: Concept, language: str) -> tuple[str, ...]:
     return tuple(text for wanted in concept.must_ask if (text := wanted.question_in(language)))
 
 
-def names_of(concept: Concept) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each element of the concept with all its names, the label first."""
-    return tuple((element.id, (element.label, *element.aliases)) for element in concept.elements)
+def names_of(elements: Iterable[Element]) -> Names:
+    """Each element of a concept with all its names, the label first."""
+    return tuple((element.id, (element.label, *element.aliases)) for element in elements)
 
 
 class SessionConfiguration(Spec):

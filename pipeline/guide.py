@@ -50,7 +50,7 @@ class Agenda:
         compares = configuration.methodology.grid is not None
         for topic in _of_concept(configuration.concept, language, elements=not compares):
             self._by_id[topic.id] = topic
-        self._names = names_of(configuration.concept)
+        self._names = names_of(configuration.concept.elements)
 
     def topic(self, topic_id: str) -> GuideTopic | None:
         """The topic of that id."""

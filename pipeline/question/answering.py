@@ -52,7 +52,7 @@ def said_of(concept: Concept, element: str | None, asked: str) -> str:
     That is the sentence that names the element and has most words of what was said; where it is about no element, the
     one that has most of them and at least `SHARED`.
     """
-    names = dict(names_of(concept)).get(element or "", ())
+    names = dict(names_of(concept.elements)).get(element or "", ())
     wanted = _content(" ".join((asked, *names[:1])))
     best, most = "", 0 if element is not None else SHARED - 1
     for sentence in _sentences(concept):
@@ -70,7 +70,7 @@ def answered_by(concept: Concept, element: str | None, question: str) -> str:
     It names the element that the question is about, and has besides at least half of the words that say what is asked
     of it; for a quantity it has a figure. Where the question is about no element, `SHARED` words are the least.
     """
-    names = dict(names_of(concept)).get(element or "", ())
+    names = dict(names_of(concept.elements)).get(element or "", ())
     amount = asks_amount(question)
     asked = _content(question) - _content(" ".join(names)) - (OF_AMOUNTS if amount else frozenset())
     if element is None and len(asked) < SHARED:
@@ -112,7 +112,7 @@ def answer_to(target: Target | None, concept: Concept, texts: ConductTexts, turn
     if target is None or kind not in ANSWERED or not texts.idea_silent:
         return ""
     element = target.ids[1] if len(target.ids) > 1 else None
-    if kind == "asks" and element is not None and element not in named(said, names_of(concept)):
+    if kind == "asks" and element is not None and element not in named(said, names_of(concept.elements)):
         element = None  # “They” and “it” may stand for anything: only what the message names is sure.
     if kind == "asks":
         says = answered_by(concept, element, target.label)

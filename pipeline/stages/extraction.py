@@ -75,7 +75,7 @@ class ExtractionStage:
             purpose=_purpose(context),
             parse=context.get(SrlOutput).parse,
             synonyms=configuration.synonyms,
-            elements=names_of(configuration.concept),
+            elements=names_of(configuration.concept.elements),
             seed=context.state.seed,
         )
         return ExtractionOutput(await self._extractor.extract(request))

@@ -93,7 +93,7 @@ class StateStage:
             nodes=[n for n in changed.graph.live_nodes() if any(m.utterance_id == own for m in n.mentions)],
             new={node.id for node in changed.nodes_added},
             content=utterance.content,
-            named=named(utterance.content, names_of(context.configuration.concept)),
+            named=named(utterance.content, names_of(context.configuration.concept.elements)),
             about=element_of(state.question.target) if state.question is not None else None,
             doubts=(rating is not None and rating.hedging == "high") or doubts(utterance.content, state.language),
             wonders=(quality is not None and quality.uncertainty == "productive")

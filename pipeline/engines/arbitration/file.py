@@ -70,6 +70,11 @@ class Tactic(Spec):
         description="For sides of the idea: per language, words in an answer or in a question of the concept by which "
         "it was spoken of.",
     )
+    told_by: tuple[LeadKind, ...] = Field(
+        default=(),
+        description="For sides of the idea: it was spoken of, too, where the last answer, or two others, said "
+        "something of these kinds.",
+    )
     concept_tests: bool | None = Field(
         default=None, description="Only where the concept has elements (true), or only where it has none (false)."
     )

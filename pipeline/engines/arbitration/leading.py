@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pipeline.concept import names_of
 from pipeline.coverage import element_of
 from pipeline.elements import Names, key_of, named
 from pipeline.engines.arbitration.file import Manner
@@ -93,7 +94,7 @@ def kind_of(target: Target | None) -> LeadKind | None:
 
 
 def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
-    names: Names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+    names = names_of(inputs.elements)
     labels = {element.id: element.label for element in inputs.elements}
     worn = _worn(inputs)
     answer, language = inputs.answers.get(turn, ""), language_of(inputs)
@@ -187,7 +188,7 @@ def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
     if not open_ended and kind_of(last.target if last is not None else None) not in ("asks", "unclear"):
         return
     labels = {element.id: element.label for element in inputs.elements}
-    names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+    names = names_of(inputs.elements)
     first, ending = subject_of(answer_of(inputs), names), " ".join(sentences(answer_of(inputs))[-1:])
     said = (*named(ending, names), *((first,) if first else ()))
     asked = {element_of(entry.target) for entry in inputs.questions}
@@ -207,7 +208,7 @@ def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
     asked = inputs.questions[-1].target if inputs.questions else None
     of_idea = asked is None or asked.kind in ("element", "aspect", "topic")
     answer = answer_of(inputs)
-    names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+    names = names_of(inputs.elements)
     spoken, language = named(answer, names), language_of(inputs)
     first = inputs.turn_count == 1 and len(words(answer)) > BRIEF and not is_finished(answer, language)
     if spoken and not first and not judges(answer, language):
@@ -223,7 +224,7 @@ def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
 def _was_taken_up(one: Followed, inputs: DecisionInputs) -> bool:
     """Whether any question was about the element of a lead, or a later answer speaks of it."""
     element = element_of(one.target)
-    names = tuple((known.id, (known.label, *known.aliases)) for known in inputs.elements)
+    names = names_of(inputs.elements)
     asked = any(element_of(entry.target) == element for entry in inputs.questions)
     said = (text for turn, text in inputs.answers.items() if turn > one.turn)
     return asked or any(element in named(text, names) for text in said)

@@ -6,16 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pipeline.concept import names_of
 from pipeline.coverage import share
-from pipeline.elements import key_of, named
+from pipeline.elements import Names, key_of, named
 from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile, Tactic
 from pipeline.engines.arbitration.leading import SMALL, Followed, leads_in
 from pipeline.engines.shared.moment import TurnView
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
-from pipeline.leads import STORY, is_finished, tells_past
+from pipeline.leads import STORY, LeadKind, is_finished, leads_of, tells_past
 from pipeline.question.text import words
 from pipeline.subjects import NodeFacts, about, answer_of, language_of
+
+TOLD_TWICE = 2
+"""Answers that said something of a side of the idea, from which on it counts as spoken of."""
 
 
 def traced(graph: SurfaceGraph, latest: str) -> tuple[str, ...]:
@@ -140,6 +144,11 @@ class Moment(TurnView):
         return bool(self.inputs.elements)
 
     @cached_property
+    def names(self) -> Names:
+        """What the elements are called."""
+        return names_of(self.inputs.elements)
+
+    @cached_property
     def leads(self) -> tuple[Followed, ...]:
         """What answers say of the idea and nobody has followed; nothing but in concept tests."""
         return leads_in(self.inputs, self.file.views.bare_apart) if self.is_concept_test else ()
@@ -153,9 +162,8 @@ class Moment(TurnView):
     def past_turns(self) -> int:
         """The latest answers in a row that tell of what was rather than of the idea."""
         inputs, count = self.inputs, 0
-        names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
         for turn in range(inputs.turn_count, 0, -1):
-            if not tells_past(inputs.answers.get(turn, ""), names, language_of(inputs)):
+            if not tells_past(inputs.answers.get(turn, ""), self.names, language_of(inputs)):
                 break
             count += 1
         return count
@@ -166,9 +174,9 @@ class Moment(TurnView):
         inputs, turn = self.inputs, self.inputs.turn_count
         if self.past_turns > 1 or turn < 2:
             return self.past_turns > 1
-        names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
         answer = inputs.answers.get(turn, "")
-        of_idea = any(one.turn == turn for one in self.leads) or bool(named(answer, names)) or self._names_idea(answer)
+        led = any(one.turn == turn for one in self.leads)
+        of_idea = led or bool(named(answer, self.names)) or self._names_idea(answer)
         last = self.table.get(next(iter(self.strategies_asked[-1:]), ""))
         if self.past_turns and last is not None and last.applies == "leads":
             return True  # A story in answer to a question about the idea is led back from at once.
@@ -195,7 +203,23 @@ class Moment(TurnView):
             for tactic in strategy.tactics
             if tactic.last == last and tactic.id not in self.asked_ids
             if not any(phrase.casefold() in said for phrase in tactic.spoken_of.get(language, ()))
+            if not self._is_told(tactic)
         ]
+
+    def _is_told(self, side: Tactic) -> bool:
+        """Whether answers said what a side of the idea would ask for, by the leads in them."""
+        turns = {turn for kind in side.told_by for turn in self._turns_by_lead.get(kind, ())}
+        return len(turns) >= TOLD_TWICE or self.inputs.turn_count in turns
+
+    @cached_property
+    def _turns_by_lead(self) -> Mapping[LeadKind, set[int]]:
+        """The answers that have leads of a kind, whether or not they can be followed."""
+        inputs, language = self.inputs, language_of(self.inputs)
+        found: dict[LeadKind, set[int]] = {}
+        for turn, answer in inputs.answers.items():
+            for lead in leads_of(answer, self.names, language):
+                found.setdefault(lead.kind, set()).add(turn)
+        return found
 
     @cached_property
     def sides_for_the_end(self) -> list[Tactic]:

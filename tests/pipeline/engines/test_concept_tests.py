@@ -239,6 +239,36 @@ def test_end_of_a_concept_test_asks_what_would_stop_them_what_to_change_and_for_
     assert all(one.tactic not in ("hindrance", "change", "audience") for one in short.candidates)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("It folds.", "It is a lamp.", False),
+        ("The monthly fee worries me.", "It is a lamp.", False),
+        ("The monthly fee worries me.", "I'm not sure of the delivery van.", True),
+    ],
+)
+def test_who_said_twice_what_they_are_against_is_not_asked_what_would_stop_them(
+    first: str, second: str, told: bool
+) -> None:
+    ending = inputs({14: first, 15: second, 16: "It is a lamp that you can fold and put away, I think."})
+    sides = [one.tactic for one in Arbitration().decide(ending).candidates if one.strategy == "ask_side"]
+    assert ("hindrance" not in sides) == told
+
+
+def test_who_just_said_what_they_are_against_is_not_asked_what_would_stop_them() -> None:
+    said = "It is a lamp that you can fold and put away. But I'm not sure of the delivery van."
+    assert "hindrance" not in [one.tactic for one in decide(said, turn_count=16).candidates]
+
+
+def test_side_that_a_question_asked_about_in_the_same_words_is_not_asked_about_again() -> None:
+    sides = [
+        one.tactic
+        for one in decide("I like how it looks.", question_texts=("What is missing today?",)).candidates
+        if one.strategy == "ask_side"
+    ]
+    assert sides == ["understood", "place"]
+
+
 def test_questions_of_the_concept_leave_fewer_sides_for_the_end() -> None:
     told = "It is a lamp that you can fold and put away, I think."
     demands = tuple(f"What of number {number}?" for number in range(4))
