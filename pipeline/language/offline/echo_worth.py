@@ -1,8 +1,5 @@
-"""What saying a clause back before a plain probe is worth, and which probe: a linear model over named features and the
-reader's vectors of the clause.
-
-The weights are in `echo_worth.npz` beside this module, made by `python -m pipeline.language.training.echoes` from
-moderators' ratings. They belong to one encoder of the reader; with another there is nothing to say what is worth it.
+"""What saying a clause back before a plain probe is worth, and which probe, by named features and the vectors of the
+clause in the model of what is worth saying next.
 """
 
 from __future__ import annotations
@@ -10,16 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import Final, Literal, get_args
 
 import numpy as np
 
-from pipeline.language.offline import linear
 from pipeline.language.offline.echoes import Echo, is_imagined, may_be_imagined
-from pipeline.language.offline.linear import Floats, LinearModel
+from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.telling import Telling
-from pipeline.language.reader.network import Reading
+from pipeline.language.reader.heads import softmax
+from pipeline.language.reader.network import Floats, Reading
 from pipeline.question.text import sentences
 
 Probe = Literal["more", "then", "like", "matter", "why", "mind", "gives", "means", "did"]
@@ -123,10 +119,11 @@ def _plain_features(echo: Echo, position: int, count: int, told: Told) -> Iterat
 
 
 def vector(echo: Echo, reading: Reading) -> Floats:
-    """The reader's mean vector of the words of a clause, [width]."""
+    """The vectors of a clause: of all its words, of the first, of the last, and of the whole answer, [4 · width]."""
     own = [at for at, word in enumerate(reading.words) if echo.start <= word.start and word.end <= echo.end]
-    rows = reading.mean[own] if own else reading.whole[None]
-    return np.asarray(rows.mean(axis=0), dtype=np.float32)
+    if not own:
+        return np.concatenate([reading.whole] * 4)
+    return np.concatenate([reading.mean[own].mean(axis=0), reading.first[own[0]], reading.last[own[-1]], reading.whole])
 
 
 @dataclass(frozen=True)
@@ -136,7 +133,7 @@ class Worth:
     Attributes:
         echo: the clause.
         rating: to be expected of moderators, 0 (ashamed of it) to 3 (exactly this).
-        probes: by probe, how likely it is the one that fits best; unscaled.
+        probes: by probe, how likely it is the one that fits best, in [0, 1].
     """
 
     echo: Echo
@@ -144,18 +141,13 @@ class Worth:
     probes: Mapping[Probe, float]
 
 
-def worths(model: LinearModel, found: Sequence[Echo], told: Told, reading: Reading) -> list[Worth]:
+def worths(model: Perceptron, found: Sequence[Echo], told: Told, reading: Reading) -> list[Worth]:
     """What each clause is worth."""
     if not found:
         return []
-    rows = [model.row(features(echo, at, len(found), told), vector(echo, reading)) for at, echo in enumerate(found)]
+    rows = [model.row(vector(echo, reading), features(echo, at, len(found), told)) for at, echo in enumerate(found)]
+    given = model.outputs(rows)
     return [
-        Worth(echo, float(row[0]), {probe: float(row[1 + at]) for at, probe in enumerate(PROBES)})
-        for echo, row in zip(found, model.expected(rows), strict=True)
+        Worth(echo, float(row[0]), dict(zip(PROBES, map(float, probes), strict=True)))
+        for echo, row, probes in zip(found, given, softmax(given[:, 1:]), strict=True)
     ]
-
-
-@lru_cache(maxsize=1)
-def shipped() -> LinearModel | None:
-    """The weights that are shipped; None where their file is missing or damaged: then nothing is said back by them."""
-    return linear.shipped("echo_worth.npz")

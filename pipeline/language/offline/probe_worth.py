@@ -1,8 +1,5 @@
-"""What a bare probe is worth after an answer: a linear model over how it was told, what was asked before, and the
-reader's vectors.
-
-The weights are in `probe_worth.npz` beside this module, made by `python -m pipeline.language.training.probes` from
-moderators' ratings of the same probes at every answer of many interviews.
+"""What a bare probe is worth after an answer, and in a concept test each way to go on: by how the answer was told, what
+was asked before, and the vectors of the answer in the model of what is worth saying next.
 """
 
 from __future__ import annotations
@@ -15,11 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from pipeline.language.offline import linear
 from pipeline.language.offline.echo_worth import METHODS
-from pipeline.language.offline.linear import Floats, LinearModel
+from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.telling import Telling
-from pipeline.language.reader.network import Reading
+from pipeline.language.reader.network import Floats, Reading
 from pipeline.question.text import sentences
 
 _ASKS: Final = {
@@ -38,6 +34,10 @@ _ASKS: Final = {
 }
 KINDS: Final = tuple(_ASKS)
 """What a probe asks for, as it was rated."""
+MOVES: Final = (*KINDS, "named", "back", "settle", "idea", "expect", "part", "side")
+"""The ways to go on in a concept test: the bare probes; one thing of the answer, something that was passed over before,
+how it would have to be, the way back to the idea, what would be expected, a part of the idea that was not spoken of,
+another side of it."""
 _PATTERNS: Final = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS.items())
 _TAKES_UP: Final = re.compile(
     r"^(?:You|He|She|It|They|That|There|Your) (?!\w+ (?:me|us)\b)[^?]*\. |[“]|\bearlier\b", re.IGNORECASE
@@ -99,7 +99,7 @@ def _features(before: Before) -> Iterator[tuple[str, float]]:
 
 
 def vector(answer: str, reading: Reading) -> Floats:
-    """The reader's vectors of the whole, of the last sentence, of its end and of all words, [4 · width]."""
+    """The vectors of the whole, of the last sentence, of its end and of all words, [4 · width]."""
     if not len(reading.mean):
         return np.concatenate([reading.whole] * 4)
     said = sentences(answer)
@@ -109,14 +109,15 @@ def vector(answer: str, reading: Reading) -> Floats:
     return np.concatenate([reading.whole, ending, reading.mean[-1], reading.mean.mean(axis=0)])
 
 
-def ratings(model: LinearModel, before: Before, reading: Reading) -> dict[str, float]:
-    """What moderators are expected to think of each kind of probe, 0 (ashamed of it) to 3 (exactly this)."""
-    row = model.row(features(before), vector(before.answers[-1], reading))
-    [expected] = model.expected([row])
-    return {kind: float(value) for kind, value in zip(KINDS, expected, strict=True)}
+def ratings(model: Perceptron, before: Before, reading: Reading, *, tested: bool) -> dict[str, float]:
+    """What moderators are expected to think of each kind of probe, 0 (ashamed of it) to 3 (exactly this).
 
-
-@lru_cache(maxsize=1)
-def shipped() -> LinearModel | None:
-    """The weights that are shipped; None where their file is missing or damaged: probes are ranked without them."""
-    return linear.shipped("probe_worth.npz")
+    Args:
+        model: of moments.
+        before: the moment.
+        reading: of the last answer.
+        tested: whether an idea is tested: then of each of `MOVES`.
+    """
+    [given] = model.outputs([model.row(vector(before.answers[-1], reading), features(before))])
+    kinds, values = (MOVES, given[len(KINDS) :]) if tested else (KINDS, given[: len(KINDS)])
+    return dict(zip(kinds, map(float, values), strict=True))

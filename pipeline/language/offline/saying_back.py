@@ -10,11 +10,11 @@ from functools import lru_cache
 from pipeline.language.offline import echo_worth
 from pipeline.language.offline.echo_worth import PROBES, Probe, Told, Worth
 from pipeline.language.offline.echoes import Echo, echoes, is_imagined, may_be_imagined
-from pipeline.language.offline.linear import LinearModel
+from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.phrasings import LanguagePhrasing, ToldAs, phrasing
 from pipeline.language.offline.sayable import sayable
 from pipeline.language.offline.telling import Telling, telling_of, tells_stories
-from pipeline.language.reader.network import LONGEST_REMEMBERED, ReaderNetwork
+from pipeline.language.reader.network import LONGEST_REMEMBERED, AnswerEncoder
 from pipeline.language.srl import DocCache
 from pipeline.ports import QuestionRequest
 from pipeline.question.templates import stable_hash, was_asked
@@ -26,9 +26,9 @@ LATELY = 6
 """Questions that are lately."""
 ASKED, ASKED_LAST = 0.08, 0.3
 """What a probe loses for each of the latest questions that asked the same, and for the last one besides."""
-LEAST = 1.9
-"""What saying something back must be worth. Of 36 that promised two or more, in twelve interviews, 24 were good and 7
-bad, of 11 others one and 7."""
+LEAST = 2.1
+"""What saying something back must be worth. In interviews that the model has not seen, of the half of the moments whose
+best clause promises most (2.02 or more), 54 % of these clauses are exactly right and 3 % make ashamed."""
 SAFE = 0.12
 """What asking for more of it gains, which is hardly ever wrong where another probe would be better."""
 OF_A_MOMENT, UNTOLD = ("like", "mind", "then", "did", "why"), 0.25
@@ -75,13 +75,13 @@ class SayingBack:
     """Finds what could be said back; safe to share between sessions.
 
     Args:
-        network: of the reader, with the encoder that the weights belong to.
-        model: the weights.
+        encoder: reads answers for the model.
+        model: of clauses.
         docs: parses; without them only what marks set apart is said back.
     """
 
-    def __init__(self, network: ReaderNetwork, model: LinearModel, docs: DocCache | None = None) -> None:
-        self._network = network
+    def __init__(self, encoder: AnswerEncoder, model: Perceptron, docs: DocCache | None = None) -> None:
+        self._encoder = encoder
         self._model = model
         self._docs = docs
         self._offered = lru_cache(REMEMBERED)(self._offers)
@@ -114,7 +114,7 @@ class SayingBack:
             method=moment.method,
             telling=_telling(moment.answers, "en"),
         )
-        return echo_worth.worths(self._model, found, told, self._network.read(moment.question, "", answer))
+        return echo_worth.worths(self._model, found, told, self._encoder.read(moment.question, "", answer))
 
 
 @dataclass(frozen=True)

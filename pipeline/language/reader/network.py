@@ -48,28 +48,19 @@ class Reading:
     focus: Floats | None
 
 
-class ReaderNetwork:
-    """Encoder and heads, ready to read; safe to use from several threads.
+class AnswerEncoder:
+    """An encoder of answers, ready to read; safe to use from several threads.
 
     Args:
         encoder: the content of the ONNX file.
-        heads: the content of the file with the heads' weights (npz).
     """
 
-    def __init__(self, encoder: bytes, heads: bytes) -> None:
+    def __init__(self, encoder: bytes) -> None:
         self._session = onnxruntime.InferenceSession(encoder, session_options(), providers=["CPUExecutionProvider"])
-        with np.load(io.BytesIO(heads), allow_pickle=False) as kept:
-            self.known_types: dict[str, int] = {str(text): i for i, text in enumerate(kept["known_types"])}
-            self.weights = _unpacked({name: kept[name] for name in kept.files if name != "known_types"})
         self.encoder = Encoder(build_tokenizer())
-        self._width = self.weights["concept.weight"].shape[1] // 4
+        self.width: int = self._session.get_outputs()[0].shape[-1]
         self._readings: OrderedDict[tuple[str, str, str], Reading] = OrderedDict()
         self._lock = Lock()
-
-    @classmethod
-    def load(cls, folder: Path) -> ReaderNetwork:
-        """From `encoder.onnx` and `heads.npz`. Raises OSError."""
-        return cls((folder / "encoder.onnx").read_bytes(), (folder / "heads.npz").read_bytes())
 
     def read(self, question: str, focus: str, answer: str) -> Reading:
         """The reading of an answer; the same one again without work."""
@@ -91,7 +82,7 @@ class ReaderNetwork:
     def pooled(self, texts: Sequence[str]) -> Floats:
         """Mean vectors of short texts, [texts, width]."""
         phrases = [self.encoder.phrase(text) for text in texts]
-        rows = np.zeros((len(phrases), self._width), dtype=np.float32)
+        rows = np.zeros((len(phrases), self.width), dtype=np.float32)
         order = sorted(range(len(phrases)), key=lambda i: len(phrases[i]))
         for start in range(0, len(order), BATCH):
             part = order[start : start + BATCH]
@@ -100,12 +91,8 @@ class ReaderNetwork:
             rows[part] = (hidden * kept).sum(axis=1) / kept.sum(axis=1)
         return rows
 
-    def linear(self, name: str, x: Floats) -> Floats:
-        """The layer of that name."""
-        return np.asarray(x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"], dtype=np.float32)
-
     def _reading(self, encoding: Encoding) -> Reading:
-        width = self._width
+        width = self.width
         words = encoding.words
         first = np.zeros((len(words), width), dtype=np.float32)
         last = np.zeros_like(first)
@@ -117,7 +104,7 @@ class ReaderNetwork:
             if start == 0:
                 whole = hidden[0, 0]
             for number, window in enumerate(part):
-                own = _owned(encoding.windows, start + number)
+                own = owned(encoding.windows, start + number)
                 for i, word in enumerate(words):
                     if own[0] <= word.first < own[1]:
                         first[i] = hidden[number, word.first + window.shift]
@@ -141,6 +128,30 @@ class ReaderNetwork:
         return np.asarray(hidden, dtype=np.float32), mask
 
 
+class ReaderNetwork(AnswerEncoder):
+    """Encoder and heads, ready to read; safe to use from several threads.
+
+    Args:
+        encoder: the content of the ONNX file.
+        heads: the content of the file with the heads' weights (npz).
+    """
+
+    def __init__(self, encoder: bytes, heads: bytes) -> None:
+        super().__init__(encoder)
+        with np.load(io.BytesIO(heads), allow_pickle=False) as kept:
+            self.known_types: dict[str, int] = {str(text): i for i, text in enumerate(kept["known_types"])}
+            self.weights = _unpacked({name: kept[name] for name in kept.files if name != "known_types"})
+
+    @classmethod
+    def load(cls, folder: Path) -> ReaderNetwork:
+        """From `encoder.onnx` and `heads.npz`. Raises OSError."""
+        return cls((folder / "encoder.onnx").read_bytes(), (folder / "heads.npz").read_bytes())
+
+    def linear(self, name: str, x: Floats) -> Floats:
+        """The layer of that name."""
+        return np.asarray(x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"], dtype=np.float32)
+
+
 def _unpacked(kept: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
     """Weights in full precision; those that are kept as int8 have a scale per row."""
     found: dict[str, Floats] = {}
@@ -151,8 +162,8 @@ def _unpacked(kept: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
     return found
 
 
-def _owned(windows: Sequence[Window], number: int) -> tuple[int, int]:
-    """The word pieces that a window decides: half of what it shares with each neighbour."""
+def owned(windows: Sequence[Window], number: int) -> tuple[int, int]:
+    """The word pieces that a window decides, half open: half of what it shares with each neighbour."""
     start, end = windows[number].pieces
     if number:
         start = (start + windows[number - 1].pieces[1]) // 2

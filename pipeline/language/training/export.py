@@ -29,12 +29,19 @@ def export(network: ReaderNetwork, folder: Path, *, quantised: bool = True) -> N
     """Write `encoder.onnx` and `heads.npz` to the folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     network.eval()
+    export_encoder(network.encoder, folder / "encoder.onnx", quantised=quantised)
+    arrays: dict[str, Any] = {"known_types": np.asarray(network.known), **_packed(network.heads)}
+    np.savez(folder / "heads.npz", **arrays)
+
+
+def export_encoder(encoder: TextEncoder, target: Path, *, quantised: bool = True) -> None:
+    """Write an encoder, which must not be training, as ONNX."""
     sample = tuple(torch.ones(2, 9, dtype=torch.long) for _ in range(3))
     axes = {name: {0: "batch", 1: "length"} for name in ("ids", "segments", "mask", "hidden")}
     with tempfile.TemporaryDirectory() as scratch:
         plain = Path(scratch) / "plain.onnx"
         torch.onnx.export(
-            _Exported(network.encoder),
+            _Exported(encoder),
             sample,
             str(plain),
             input_names=["ids", "segments", "mask"],
@@ -43,7 +50,6 @@ def export(network: ReaderNetwork, folder: Path, *, quantised: bool = True) -> N
             opset_version=17,
             dynamo=False,
         )
-        target = folder / "encoder.onnx"
         if quantised:
             # Seven bits: eight overflow on processors without VNNI, and the readings would differ between machines.
             quantize_dynamic(
@@ -56,8 +62,6 @@ def export(network: ReaderNetwork, folder: Path, *, quantised: bool = True) -> N
             )
         else:
             target.write_bytes(plain.read_bytes())
-    arrays: dict[str, Any] = {"known_types": np.asarray(network.known), **_packed(network.heads)}
-    np.savez(folder / "heads.npz", **arrays)
 
 
 def _packed(heads: nn.Module) -> dict[str, NDArray[Any]]:

@@ -27,7 +27,7 @@ def resume(network: ReaderNetwork, folder: Path) -> None:
     Raises:
         ValueError: it is another network's model.
     """
-    found = {f"encoder.{name}": value for name, value in _encoder(folder / "encoder.onnx").items()}
+    found = {f"encoder.{name}": value for name, value in encoder_weights(folder / "encoder.onnx").items()}
     found |= {f"heads.{name}": value for name, value in _heads(folder / "heads.npz", network.known).items()}
     own = network.state_dict()
     for name, value in found.items():
@@ -39,7 +39,7 @@ def resume(network: ReaderNetwork, folder: Path) -> None:
     network.load_state_dict({**own, **{name: torch.tensor(value) for name, value in found.items()}})
 
 
-def _encoder(path: Path) -> dict[str, NDArray[np.float32]]:
+def encoder_weights(path: Path) -> dict[str, NDArray[np.float32]]:
     """The encoder's parameters by their names in torch."""
     graph = onnx.load(str(path)).graph
     kept = {one.name: numpy_helper.to_array(one) for one in graph.initializer}

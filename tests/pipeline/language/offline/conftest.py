@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.language.embedder import OnnxEmbedder
+from pipeline.language.offline.worth_model import WorthModel, load_worth
 from pipeline.language.srl import SpacyParser
 
 
@@ -16,3 +17,9 @@ def parser() -> SpacyParser:
 @pytest.fixture(scope="session")
 def embedder() -> OnnxEmbedder:
     return OnnxEmbedder()
+
+
+@pytest.fixture(scope="session")
+def worth() -> WorthModel:
+    """The model of what is worth saying next, which is shipped."""
+    return load_worth()

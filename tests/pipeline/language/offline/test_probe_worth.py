@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from pipeline.language.offline.advice import Advice, Adviser
 from pipeline.language.offline.phrasings import phrasing
-from pipeline.language.offline.probe_worth import KINDS, Before, features, kind_of, ratings, shipped, vector
+from pipeline.language.offline.probe_worth import KINDS, MOVES, Before, features, kind_of, ratings, vector
 from pipeline.language.offline.questions import compose
 from pipeline.language.offline.telling import NOTHING, telling_of
-from pipeline.language.reader.files import load_reader
-from pipeline.language.reader.understanding import Reader
-from pipeline.language.training.probes import Rated, fit
+from pipeline.language.offline.worth_model import WorthModel
 from tests.pipeline.language.offline.test_saying_back import request
-
-
-@pytest.fixture(scope="module")
-def reader() -> Reader:
-    return load_reader()
 
 
 @pytest.mark.parametrize(
@@ -49,10 +41,7 @@ def test_features_tell_what_was_asked_before() -> None:
     assert (found["method=other"], found["terse"], found["begun"]) == (1, 1, 0)
 
 
-def test_story_that_goes_on_is_asked_on_and_one_that_is_over_is_not(reader: Reader) -> None:
-    model = shipped()
-    assert model is not None
-    assert model.encoder == reader.settings.encoder_sha256
+def test_story_that_goes_on_is_asked_on_and_one_that_is_over_is_not(worth: WorthModel) -> None:
     asked = "What happened?"
     found = []
     for answer in (
@@ -61,28 +50,23 @@ def test_story_that_goes_on_is_asked_on_and_one_that_is_over_is_not(reader: Read
     ):
         telling = telling_of([answer], phrasing("en"))
         before = Before((answer,), (asked,), "critical_incident", telling)
-        found.append(ratings(model, before, reader.network.read(asked, "", answer)))
+        found.append(ratings(worth.moves, before, worth.encoder.read(asked, "", answer), tested=False))
     assert set(found[0]) == set(KINDS)
     assert found[0]["then"] > found[1]["then"] + 0.8
     assert found[1]["means"] > found[0]["means"]
 
 
-def test_answer_without_words_has_a_vector(reader: Reader) -> None:
-    read = reader.network.read("What happened?", "", "…")
-    assert vector("…", read).shape == vector("Well.", reader.network.read("What happened?", "", "Well.")).shape
+def test_in_a_concept_test_every_way_to_go_on_has_a_rating(worth: WorthModel) -> None:
+    answer = "I would not want a stranger to see my kitchen. How much is it again?"
+    before = Before((answer,), ("What was your very first thought?",), "concept_test", NOTHING)
+    found = ratings(worth.moves, before, worth.encoder.read(before.questions[0], "", answer), tested=True)
+    assert tuple(found) == MOVES
+    assert found["then"] < found["more"]
 
 
-def test_training_learns_what_suits() -> None:
-    rated = []
-    for number in range(30):
-        seen = np.full(4, float(number % 2), dtype=np.float32)
-        given = tuple(3 * ((kind == "then") == (number % 2 == 1)) for kind in KINDS)
-        rated.append(Rated(number, {"told.over": float(number % 2 == 0)}, seen, given))
-    model = fit(rated, "")
-    over, goes_on = model.expected([model.row(each.named, each.seen) for each in rated[:2]])
-    then = KINDS.index("then")
-    assert goes_on[then] > over[then] + 1
-    assert over[0] > goes_on[0] + 1
+def test_answer_without_words_has_a_vector(worth: WorthModel) -> None:
+    read = worth.encoder.read("What happened?", "", "…")
+    assert vector("…", read).shape == vector("Well.", worth.encoder.read("What happened?", "", "Well.")).shape
 
 
 def test_what_suits_is_asked() -> None:
@@ -92,10 +76,11 @@ def test_what_suits_is_asked() -> None:
     assert len(others - {usual}) > 1
 
 
-def test_nothing_is_known_of_what_was_not_told(reader: Reader) -> None:
-    adviser = Adviser.of(reader.network, reader.settings.encoder_sha256)
+def test_nothing_is_known_of_what_was_not_told(worth: WorthModel) -> None:
+    adviser = Adviser(worth)
     assert adviser.on(request()).ratings
     for changes in ({"language": "de"}, {"kind": "closing"}, {"lines": ()}, {"focus_is_jump": True}):
         assert adviser.on(request(**changes)).ratings == {}
     assert adviser.on(request("")).ratings == {}
     assert adviser.on(request("word " * 500)).ratings == {}
+    assert Adviser(None).on(request()) == Advice()

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.language.offline import echo_worth
+from pipeline.language.offline import advice, echo_worth
 from pipeline.language.offline.advice import Adviser
 from pipeline.language.offline.echo_worth import PROBES, Worth
 from pipeline.language.offline.echoes import Echo, echoes
-from pipeline.language.offline.linear import LinearModel
+from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
 from pipeline.language.offline.saying_back import LEAST, SayingBack, may_say_back
+from pipeline.language.offline.worth_model import WorthModel
 from pipeline.language.srl import DocCache, load_model
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.checker import check
@@ -32,7 +33,7 @@ def rated(model: Any, found: Any, told: Any, reading: Any) -> list[Worth]:
 
 
 EMPTY = np.zeros(0, dtype=np.float32)
-NO_WEIGHTS = LinearModel((), "", EMPTY, EMPTY, EMPTY, EMPTY)
+NO_WEIGHTS = Perceptron((), EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY)
 
 
 USED_TO = "I'd put them down in the evening"
@@ -45,9 +46,12 @@ class NoNetwork:
         return None
 
 
+NO_MODEL = WorthModel(NoNetwork(), NO_WEIGHTS, NO_WEIGHTS)  # type: ignore[arg-type]
+
+
 RATINGS = {
-    "Your house is never empty.": 2.0,
-    "He comes home.": 2.0,
+    "Your house is never empty.": 2.3,
+    "He comes home.": 2.3,
     "He didn't dare ask you.": 2.8,
     "Nobody had told you.": 2.4,
 }
@@ -235,7 +239,8 @@ def test_where_no_stories_are_asked_for_a_probe_of_a_moment_needs_more(back: Say
 def test_writer_says_back_what_is_worth_it_and_not_what_is_not(
     back: SayingBack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    adviser = Adviser(NoNetwork(), NO_WEIGHTS, None)  # type: ignore[arg-type]
+    monkeypatch.setattr(advice, "ratings", lambda *_, **__: {})
+    adviser = Adviser(NO_MODEL)
     writer = OfflineQuestionWriter(adviser=adviser)
     asked = request()
     text = compose(asked, advice=adviser.on(asked))
@@ -243,7 +248,7 @@ def test_writer_says_back_what_is_worth_it_and_not_what_is_not(
     assert writer.worth(asked, text) == 2.8
     assert writer.template(asked) != text
     monkeypatch.setitem(RATINGS, "He didn't dare ask you.", 0.1)
-    other = Adviser(NoNetwork(), NO_WEIGHTS, None)  # type: ignore[arg-type]
+    other = Adviser(NO_MODEL)
     assert "dare" not in compose(asked, advice=other.on(asked))
 
 

@@ -1,0 +1,60 @@
+"""The files of the model of what is worth saying next."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.offline.perceptron import Perceptron
+from pipeline.language.offline.worth_model import ENCODER, FOLDER, HEADS, load_worth
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of what is shipped."""
+    return Path(shutil.copytree(FOLDER, tmp_path / "worth"))
+
+
+@pytest.mark.parametrize("name", [ENCODER, HEADS])
+@pytest.mark.parametrize("content", [None, b"", b"PK", b"PK\x03\x04", b"{}"])
+def test_file_that_is_missing_or_damaged_is_named(folder: Path, name: str, content: bytes | None) -> None:
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(content)
+    with pytest.raises(ModelUnavailable, match=name):
+        load_worth(folder)
+
+
+def test_heads_belong_to_one_encoder(folder: Path) -> None:
+    assert load_worth(folder).echoes.names
+    (folder / ENCODER).write_bytes((folder / ENCODER).read_bytes() + b"\0")
+    with pytest.raises(ModelUnavailable, match="not the file that belongs"):
+        load_worth(folder)
+
+
+def test_heads_cut_short_are_damaged(folder: Path) -> None:
+    whole = (folder / HEADS).read_bytes()
+    (folder / HEADS).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelUnavailable, match="damaged"):
+        load_worth(folder)
+
+
+def test_perceptron_is_the_same_after_it_was_written() -> None:
+    rng = np.random.default_rng(1)
+    shapes = ((2,), (2,), (5, 3), (3,), (3, 4), (4,))
+    made = Perceptron(("b", "a"), *(rng.normal(size=shape).astype(np.float16).astype(np.float32) for shape in shapes))
+    file = io.BytesIO()
+    np.savez(file, **made.arrays("own"))  # type: ignore[arg-type]
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as kept:
+        again = Perceptron.read({name: kept[name] for name in kept.files}, "own")
+    rows = [each.row(np.ones(3, dtype=np.float32), {"a": 2.0}) for each in (made, again)]
+    assert np.allclose(rows[0][3:], (np.array([0.0, 2.0]) - made.mean) / made.deviation)
+    assert np.array_equal(made.outputs(rows[:1]), again.outputs(rows[1:]))
+    assert made.outputs(rows).shape == (2, 4)
