@@ -76,11 +76,12 @@ def load_shared(*, spacy_model: str | None = None, built_in: bool = True, reader
     Raises:
         ModelUnavailable: as of `load_offline`.
     """
+    judge = load_reader() if reader else None
     return SharedModels(
         load_model(spacy_model),
         OnnxEmbedder() if built_in else None,
-        load_reader() if reader else None,
-        load_worth() if reader else None,
+        judge,
+        load_worth(judge) if judge is not None else None,
     )
 
 
@@ -108,15 +109,15 @@ async def load_offline(
         ModelUnavailable: a model is missing; the message says what to install.
     """
     run = asyncio.get_running_loop().run_in_executor
-    parser, embedder, judge, worth = await asyncio.gather(
+    parser, embedder, judge = await asyncio.gather(
         run(
             executor,
             partial(SpacyParser, executor=executor, model=spacy_model, nlp=shared.nlp if shared is not None else None),
         ),
         run(executor, _load_embedder, executor, embedding_model, shared),
         run(executor, _load_reader, reader, shared),
-        run(executor, _load_worth, reader, shared),
     )
+    worth = await run(executor, _load_worth, judge, shared)
     provider = _provider(parser, embedder, judge, worth, executor, kept)
     await provider.rater.rate(RatingRequest(text="It is quick, so I save time.", question="Why?", language="en"))
     await provider.embedder.embed(["saves time"])
@@ -138,10 +139,10 @@ def _load_reader(wanted: bool, shared: SharedModels | None) -> Reader | None:
     return shared.reader if shared is not None and shared.reader is not None else load_reader()
 
 
-def _load_worth(wanted: bool, shared: SharedModels | None) -> WorthModel | None:
-    if not wanted:
+def _load_worth(reader: Reader | None, shared: SharedModels | None) -> WorthModel | None:
+    if reader is None:
         return None
-    return shared.worth if shared is not None and shared.worth is not None else load_worth()
+    return shared.worth if shared is not None and shared.worth is not None else load_worth(reader)
 
 
 def _provider(

@@ -43,7 +43,7 @@ class Adviser:
 
     def __init__(self, model: WorthModel | None, docs: DocCache | None = None) -> None:
         self._model = model
-        self._back = SayingBack(model.encoder, model.echoes, docs) if model is not None else None
+        self._back = SayingBack(model, docs) if model is not None else None
         self._rated = lru_cache(REMEMBERED)(self._foretold)
 
     @property
@@ -75,5 +75,5 @@ class Adviser:
         if self._model is None:
             return {}
         before = Before(answers, questions, method, telling_of(answers, phrasing("en")))
-        reading = self._model.encoder.read(asked, "", answers[-1])
+        reading = self._model.read(asked, answers[-1])
         return ratings(self._model.moves, before, reading, tested=method == CONCEPT_TEST)

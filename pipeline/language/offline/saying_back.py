@@ -10,11 +10,11 @@ from functools import lru_cache
 from pipeline.language.offline import echo_worth
 from pipeline.language.offline.echo_worth import PROBES, Probe, Told, Worth
 from pipeline.language.offline.echoes import Echo, echoes, is_imagined, may_be_imagined
-from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.phrasings import LanguagePhrasing, ToldAs, phrasing
 from pipeline.language.offline.sayable import sayable
 from pipeline.language.offline.telling import Telling, telling_of, tells_stories
-from pipeline.language.reader.network import LONGEST_REMEMBERED, AnswerEncoder
+from pipeline.language.offline.worth_model import WorthModel
+from pipeline.language.reader.network import LONGEST_REMEMBERED
 from pipeline.language.srl import DocCache
 from pipeline.ports import QuestionRequest
 from pipeline.question.templates import stable_hash, was_asked
@@ -75,13 +75,11 @@ class SayingBack:
     """Finds what could be said back; safe to share between sessions.
 
     Args:
-        encoder: reads answers for the model.
-        model: of clauses.
+        model: of what is worth saying.
         docs: parses; without them only what marks set apart is said back.
     """
 
-    def __init__(self, encoder: AnswerEncoder, model: Perceptron, docs: DocCache | None = None) -> None:
-        self._encoder = encoder
+    def __init__(self, model: WorthModel, docs: DocCache | None = None) -> None:
         self._model = model
         self._docs = docs
         self._offered = lru_cache(REMEMBERED)(self._offers)
@@ -114,7 +112,7 @@ class SayingBack:
             method=moment.method,
             telling=_telling(moment.answers, "en"),
         )
-        return echo_worth.worths(self._model, found, told, self._encoder.read(moment.question, "", answer))
+        return echo_worth.worths(self._model.echoes, found, told, self._model.read(moment.question, answer))
 
 
 @dataclass(frozen=True)

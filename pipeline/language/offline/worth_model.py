@@ -1,7 +1,8 @@
-"""The model of what is worth saying next: an encoder of answers, and what judges its vectors.
+"""The model of what is worth saying next: layers over what the reader's first layers see, and what judges them.
 
 It is made by `python -m pipeline.language.training.worth` from moderators' ratings of what could be said next, and lies
-in the folder `worth` beside this module: `encoder.onnx`, and `heads.npz` with the digest of the encoder that it is for.
+in the folder `worth` beside this module: `upper.onnx`, and `heads.npz` with the digests of that and of the encoder of
+the reader that both are for.
 """
 
 from __future__ import annotations
@@ -9,54 +10,72 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+import onnxruntime
 
-from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.embedder import ModelUnavailable, session_options
 from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.reader.files import REMEDY
-from pipeline.language.reader.network import AnswerEncoder
+from pipeline.language.reader.network import REMEMBERED, Floats, Reading
+from pipeline.language.reader.understanding import Reader
 
 FOLDER: Final = Path(__file__).with_name("worth")
-ENCODER, HEADS, DIGEST = "encoder.onnx", "heads.npz", "encoder_sha256"
+UPPER, HEADS = "upper.onnx", "heads.npz"
+UPPER_DIGEST, READER_DIGEST = "upper_sha256", "encoder_sha256"
 
 
-@dataclass(frozen=True)
 class WorthModel:
-    """A model, ready to be asked.
+    """A model, ready to be asked; safe to use from several threads.
 
-    Attributes:
-        encoder: reads answers.
+    Args:
+        reader: reads answers first.
+        upper: the content of the ONNX file.
         echoes: of a clause that could be said back, its rating, and how well each probe behind it fits.
         moves: of a moment, the rating of each kind of bare probe, and of each way to go on in a concept test.
     """
 
-    encoder: AnswerEncoder
-    echoes: Perceptron
-    moves: Perceptron
+    def __init__(self, reader: Reader, upper: bytes, echoes: Perceptron, moves: Perceptron) -> None:
+        self._network = reader.network
+        self._session = onnxruntime.InferenceSession(upper, session_options(), providers=["CPUExecutionProvider"])
+        self.echoes, self.moves = echoes, moves
+        self._over = lru_cache(REMEMBERED)(self._read)
+
+    def read(self, question: str, answer: str) -> Reading:
+        """An answer as the model sees it; the same one again without work."""
+        return self._over(self._network.read(question, "", answer))
+
+    def _read(self, reading: Reading) -> Reading:
+        hidden: list[Floats] = []
+        for early in reading.early:
+            mask = np.ones((1, len(early)), dtype=np.int64)
+            [seen] = self._session.run(["hidden"], {"early": early[None], "mask": mask})
+            hidden.append(np.asarray(seen[0], dtype=np.float32))
+        return Reading.of(reading.encoding, hidden, (), reading.mean.shape[1])
 
 
-def load_worth(folder: Path = FOLDER) -> WorthModel:
+def load_worth(reader: Reader, folder: Path = FOLDER) -> WorthModel:
     """The model in a folder.
 
     Raises:
-        ModelUnavailable: a file is missing, damaged, or of another model; the message says what to do.
+        ModelUnavailable: a file is missing, damaged, or of another model or reader; the message says what to do.
     """
     try:
-        encoder, heads = (folder / ENCODER).read_bytes(), (folder / HEADS).read_bytes()
+        upper, heads = (folder / UPPER).read_bytes(), (folder / HEADS).read_bytes()
     except OSError as exc:
         raise ModelUnavailable(f"{exc.filename} can't be read: {exc.strerror}. {REMEDY}") from exc
     try:
         with np.load(io.BytesIO(heads), allow_pickle=False) as kept:
             arrays = {name: kept[name] for name in kept.files}
-        wanted, found = str(arrays[DIGEST]), hashlib.sha256(encoder).hexdigest()
+        wanted, found = str(arrays[UPPER_DIGEST]), hashlib.sha256(upper).hexdigest()
         if wanted != found:
-            raise ModelUnavailable(
-                f"{folder / ENCODER} is not the file that belongs to {HEADS}: SHA-256 {found}. {REMEDY}"
-            )
-        return WorthModel(AnswerEncoder(encoder), *(Perceptron.read(arrays, name) for name in ("echoes", "moves")))
+            told = f"{folder / UPPER} is not the file that belongs to {HEADS}: SHA-256 {found}."
+            raise ModelUnavailable(f"{told} {REMEDY}")
+        if str(arrays[READER_DIGEST]) != reader.settings.encoder_sha256:
+            raise ModelUnavailable(f"{folder / HEADS} is for another reader. {REMEDY}")
+        return WorthModel(reader, upper, *(Perceptron.read(arrays, name) for name in ("echoes", "moves")))
     except (EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as exc:
         raise ModelUnavailable(f"{folder / HEADS} is damaged: {exc}. {REMEDY}") from exc

@@ -30,37 +30,75 @@ BATCH = 8
 """Windows or short texts in one run of the encoder."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
-    """An answer as the encoder sees it.
+    """An answer as an encoder sees it.
 
     `first` and `last` are the vectors of each word's first and last piece, `mean` of both, [words, width]; `whole` is
     that of the whole, [width]; `focus` has those of the focus: first, last, mean, [3, width], None without a focus.
-    `sums` are running totals of `mean`, [words + 1, width].
+    `sums` are running totals of `mean`, [words + 1, width]. `early` has for each window of the encoding the vectors of
+    its pieces after the first layers, [pieces, width].
     """
 
-    words: tuple[Word, ...]
+    encoding: Encoding
     first: Floats
     last: Floats
     mean: Floats
     sums: Floats
     whole: Floats
     focus: Floats | None
+    early: Sequence[Floats]
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The answer's words."""
+        return self.encoding.words
+
+    @classmethod
+    def of(cls, encoding: Encoding, hidden: Sequence[Floats], early: Sequence[Floats], width: int) -> Reading:
+        """From the vectors of each window's pieces, [pieces, width]."""
+        words = encoding.words
+        first = np.zeros((len(words), width), dtype=np.float32)
+        last = np.zeros_like(first)
+        focus: Floats | None = None
+        for number, (window, seen) in enumerate(zip(encoding.windows, hidden, strict=True)):
+            own = owned(encoding.windows, number)
+            for i, word in enumerate(words):
+                if own[0] <= word.first < own[1]:
+                    first[i] = seen[word.first + window.shift]
+                    last[i] = seen[min(word.last, window.pieces[1] - 1) + window.shift]
+            if focus is None and window.focus[1]:
+                about = seen[window.focus[0] : window.focus[1]]
+                focus = np.stack([about[0], about[-1], about.mean(axis=0)])
+        mean = np.asarray((first + last) / 2, dtype=np.float32)
+        sums = np.zeros((len(words) + 1, width), dtype=np.float32)
+        np.cumsum(mean, axis=0, out=sums[1:])
+        whole = hidden[0][0] if hidden else np.zeros(width, dtype=np.float32)
+        return cls(encoding, first, last, mean, sums, whole, focus, early)
 
 
-class AnswerEncoder:
-    """An encoder of answers, ready to read; safe to use from several threads.
+class ReaderNetwork:
+    """Encoder and heads, ready to read; safe to use from several threads.
 
     Args:
         encoder: the content of the ONNX file.
+        heads: the content of the file with the heads' weights (npz).
     """
 
-    def __init__(self, encoder: bytes) -> None:
+    def __init__(self, encoder: bytes, heads: bytes) -> None:
         self._session = onnxruntime.InferenceSession(encoder, session_options(), providers=["CPUExecutionProvider"])
+        with np.load(io.BytesIO(heads), allow_pickle=False) as kept:
+            self.known_types: dict[str, int] = {str(text): i for i, text in enumerate(kept["known_types"])}
+            self.weights = _unpacked({name: kept[name] for name in kept.files if name != "known_types"})
         self.encoder = Encoder(build_tokenizer())
-        self.width: int = self._session.get_outputs()[0].shape[-1]
+        self._width = self.weights["concept.weight"].shape[1] // 4
         self._readings: OrderedDict[tuple[str, str, str], Reading] = OrderedDict()
         self._lock = Lock()
+
+    @classmethod
+    def load(cls, folder: Path) -> ReaderNetwork:
+        """From `encoder.onnx` and `heads.npz`. Raises OSError."""
+        return cls((folder / "encoder.onnx").read_bytes(), (folder / "heads.npz").read_bytes())
 
     def read(self, question: str, focus: str, answer: str) -> Reading:
         """The reading of an answer; the same one again without work."""
@@ -82,74 +120,38 @@ class AnswerEncoder:
     def pooled(self, texts: Sequence[str]) -> Floats:
         """Mean vectors of short texts, [texts, width]."""
         phrases = [self.encoder.phrase(text) for text in texts]
-        rows = np.zeros((len(phrases), self.width), dtype=np.float32)
+        rows = np.zeros((len(phrases), self._width), dtype=np.float32)
         order = sorted(range(len(phrases)), key=lambda i: len(phrases[i]))
         for start in range(0, len(order), BATCH):
             part = order[start : start + BATCH]
-            hidden, mask = self._run([(phrases[i], [0] * len(phrases[i])) for i in part])
+            hidden, _, mask = self._run([(phrases[i], [0] * len(phrases[i])) for i in part])
             kept = mask[..., None].astype(np.float32)
             rows[part] = (hidden * kept).sum(axis=1) / kept.sum(axis=1)
         return rows
 
+    def linear(self, name: str, x: Floats) -> Floats:
+        """The layer of that name."""
+        return np.asarray(x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"], dtype=np.float32)
+
     def _reading(self, encoding: Encoding) -> Reading:
-        width = self.width
-        words = encoding.words
-        first = np.zeros((len(words), width), dtype=np.float32)
-        last = np.zeros_like(first)
-        whole = np.zeros(width, dtype=np.float32)
-        focus: Floats | None = None
+        hidden: list[Floats] = []
+        early: list[Floats] = []
         for start in range(0, len(encoding.windows), BATCH):
             part = encoding.windows[start : start + BATCH]
-            hidden, _ = self._run([(window.ids, window.segments) for window in part])
-            if start == 0:
-                whole = hidden[0, 0]
-            for number, window in enumerate(part):
-                own = owned(encoding.windows, start + number)
-                for i, word in enumerate(words):
-                    if own[0] <= word.first < own[1]:
-                        first[i] = hidden[number, word.first + window.shift]
-                        last[i] = hidden[number, min(word.last, window.pieces[1] - 1) + window.shift]
-                if focus is None and window.focus[1]:
-                    about = hidden[number, window.focus[0] : window.focus[1]]
-                    focus = np.stack([about[0], about[-1], about.mean(axis=0)])
-        mean = np.asarray((first + last) / 2, dtype=np.float32)
-        sums = np.zeros((len(words) + 1, width), dtype=np.float32)
-        np.cumsum(mean, axis=0, out=sums[1:])
-        return Reading(words, first, last, mean, sums, whole, focus)
+            late, first, _ = self._run([(window.ids, window.segments) for window in part])
+            hidden += [rows[: len(window.ids)] for rows, window in zip(late, part, strict=True)]
+            early += [rows[: len(window.ids)] for rows, window in zip(first, part, strict=True)]
+        return Reading.of(encoding, hidden, early, self._width)
 
-    def _run(self, rows: Sequence[tuple[list[int], list[int]]]) -> tuple[Floats, NDArray[np.int64]]:
+    def _run(self, rows: Sequence[tuple[list[int], list[int]]]) -> tuple[Floats, Floats, NDArray[np.int64]]:
         longest = max(len(ids) for ids, _ in rows)
         ids, segments, mask = (np.zeros((len(rows), longest), dtype=np.int64) for _ in range(3))
         for number, (own, kinds) in enumerate(rows):
             ids[number, : len(own)] = own
             segments[number, : len(own)] = kinds
             mask[number, : len(own)] = 1
-        hidden = self._session.run(None, {"ids": ids, "segments": segments, "mask": mask})[0]
-        return np.asarray(hidden, dtype=np.float32), mask
-
-
-class ReaderNetwork(AnswerEncoder):
-    """Encoder and heads, ready to read; safe to use from several threads.
-
-    Args:
-        encoder: the content of the ONNX file.
-        heads: the content of the file with the heads' weights (npz).
-    """
-
-    def __init__(self, encoder: bytes, heads: bytes) -> None:
-        super().__init__(encoder)
-        with np.load(io.BytesIO(heads), allow_pickle=False) as kept:
-            self.known_types: dict[str, int] = {str(text): i for i, text in enumerate(kept["known_types"])}
-            self.weights = _unpacked({name: kept[name] for name in kept.files if name != "known_types"})
-
-    @classmethod
-    def load(cls, folder: Path) -> ReaderNetwork:
-        """From `encoder.onnx` and `heads.npz`. Raises OSError."""
-        return cls((folder / "encoder.onnx").read_bytes(), (folder / "heads.npz").read_bytes())
-
-    def linear(self, name: str, x: Floats) -> Floats:
-        """The layer of that name."""
-        return np.asarray(x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"], dtype=np.float32)
+        hidden, early = self._session.run(["hidden", "early"], {"ids": ids, "segments": segments, "mask": mask})
+        return np.asarray(hidden, dtype=np.float32), np.asarray(early, dtype=np.float32), mask
 
 
 def _unpacked(kept: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:

@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
+import onnx.utils
 import torch
 from numpy.typing import NDArray
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
-from pipeline.language.training.network import ReaderNetwork, TextEncoder
+from pipeline.language.training.network import EARLY, HIDDEN, ReaderNetwork, TextEncoder
+
+AFTER_EARLY = f"/encoder/layers.{EARLY - 1}/last_norm/LayerNormalization_output_0"
+"""The vectors after the first layers, as the exported graph names them."""
 
 
 class _Exported(nn.Module):
@@ -35,7 +40,7 @@ def export(network: ReaderNetwork, folder: Path, *, quantised: bool = True) -> N
 
 
 def export_encoder(encoder: TextEncoder, target: Path, *, quantised: bool = True) -> None:
-    """Write an encoder, which must not be training, as ONNX."""
+    """Write an encoder, which must not be training, as ONNX: all layers, with the vectors after the first ones."""
     sample = tuple(torch.ones(2, 9, dtype=torch.long) for _ in range(3))
     axes = {name: {0: "batch", 1: "length"} for name in ("ids", "segments", "mask", "hidden")}
     with tempfile.TemporaryDirectory() as scratch:
@@ -62,6 +67,28 @@ def export_encoder(encoder: TextEncoder, target: Path, *, quantised: bool = True
             )
         else:
             target.write_bytes(plain.read_bytes())
+    model = onnx.load(str(target))
+    model.graph.node.append(onnx.helper.make_node("Identity", [AFTER_EARLY], ["early"]))
+    shape = ["batch", "length", HIDDEN]
+    model.graph.output.append(onnx.helper.make_tensor_value_info("early", onnx.TensorProto.FLOAT, shape))
+    onnx.save(model, str(target))
+
+
+def export_upper(encoder: TextEncoder, target: Path) -> None:
+    """Write what follows the first layers, as ONNX: it takes their vectors (`early`) and the mask."""
+    with tempfile.TemporaryDirectory() as scratch:
+        whole, part = Path(scratch) / "whole.onnx", Path(scratch) / "part.onnx"
+        export_encoder(encoder, whole)
+        onnx.utils.extract_model(str(whole), str(part), [AFTER_EARLY, "mask"], ["hidden"])
+        model = onnx.load(str(part))
+        for node in model.graph.node:
+            for at, name in enumerate(node.input):
+                if name == AFTER_EARLY:
+                    node.input[at] = "early"
+        for given in model.graph.input:
+            if given.name == AFTER_EARLY:
+                given.name = "early"
+        onnx.save(model, str(target))
 
 
 def _packed(heads: nn.Module) -> dict[str, NDArray[Any]]:

@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 HIDDEN = 384
 LAYERS = 6
+EARLY = 2
+"""First layers, whose vectors the model of what is worth saying goes on from."""
 ATTENTIONS = 12
 ACT_COUNT = 17
 WIDEST = 24

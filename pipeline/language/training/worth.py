@@ -19,10 +19,10 @@ import torch
 from numpy.typing import NDArray
 
 from pipeline.language.offline.probe_worth import KINDS, MOVES
-from pipeline.language.offline.worth_model import DIGEST, ENCODER, FOLDER, HEADS
+from pipeline.language.offline.worth_model import FOLDER, HEADS, READER_DIGEST, UPPER, UPPER_DIGEST
 from pipeline.language.reader import files
 from pipeline.language.srl import DocCache, load_model
-from pipeline.language.training.export import export_encoder
+from pipeline.language.training.export import export_upper
 from pipeline.language.training.ratings import read
 from pipeline.language.training.resuming import encoder_weights
 from pipeline.language.training.worth_network import (
@@ -56,6 +56,8 @@ def figures(network: WorthNetwork, unseen: Sequence[Example]) -> Iterator[str]:
     given = np.array([clause.rating for clause in judged], dtype=np.float64)
     for label, tested in (("all", (True, False)), ("concept tests", (True,)), ("others", (False,))):
         own = np.array([at for at in range(len(judged)) if unseen[owner[at]].moment.tested in tested])
+        if not len(own):
+            continue
         seen = np.corrcoef(expected[own, 0], given[own])[0, 1]
         yield f"clauses, {label}: {len(own)}, correlation of what is expected and what was given {seen:.3f}"
         best: dict[int, int] = {}
@@ -128,10 +130,10 @@ def write(network: WorthNetwork, folder: Path) -> None:
     """Write the model's files to a folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     network.eval()
-    export_encoder(network.encoder, folder / ENCODER)
-    digest = hashlib.sha256((folder / ENCODER).read_bytes()).hexdigest()
+    export_upper(network.encoder, folder / UPPER)
     arrays = {name: array for prefix, head in network.heads().items() for name, array in head.arrays(prefix).items()}
-    arrays[DIGEST] = np.array(digest)
+    for name, path in ((UPPER_DIGEST, folder / UPPER), (READER_DIGEST, files.FOLDER / files.ENCODER)):
+        arrays[name] = np.array(hashlib.sha256(path.read_bytes()).hexdigest())
     np.savez(folder / HEADS, **arrays)  # type: ignore[arg-type]
 
 

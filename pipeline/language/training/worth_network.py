@@ -18,7 +18,7 @@ from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.probe_worth import KINDS, MOVES
 from pipeline.language.reader.encoding import Encoder, Encoding
 from pipeline.language.reader.network import owned
-from pipeline.language.training.network import HIDDEN, TextEncoder, gelu, padded
+from pipeline.language.training.network import EARLY, HIDDEN, TextEncoder, gelu, padded
 from pipeline.language.training.ratings import RatedMoment
 from pipeline.question.text import sentences
 
@@ -28,8 +28,6 @@ ALIKE = 40
 RATE, HEAD_RATE = 1e-4, 1e-3
 WARMING = 0.1
 """Share of the steps in which the rates rise."""
-KEPT_LAYERS = 2
-"""First layers of the encoder that stay as they are."""
 HELD = 256
 """Width of the hidden layers."""
 DROPPED = 0.2
@@ -182,8 +180,8 @@ def fit(network: WorthNetwork, learned: Sequence[Example], seed: int = 1, tell: 
     torch.manual_seed(seed)
     chance = random.Random(seed)
     encoder = network.encoder
-    still = (encoder.pieces, encoder.positions, encoder.segments, encoder.norm, *encoder.layers[:KEPT_LAYERS])
-    for part in still:
+    # The reader runs these.
+    for part in (encoder.pieces, encoder.positions, encoder.segments, encoder.norm, *encoder.layers[:EARLY]):
         part.requires_grad_(False)
     moving: dict[str, list[nn.Parameter]] = {"encoder": [], "heads": []}
     for name, parameter in network.named_parameters():

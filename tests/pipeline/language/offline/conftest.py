@@ -6,6 +6,8 @@ import pytest
 
 from pipeline.language.embedder import OnnxEmbedder
 from pipeline.language.offline.worth_model import WorthModel, load_worth
+from pipeline.language.reader.files import load_reader
+from pipeline.language.reader.understanding import Reader
 from pipeline.language.srl import SpacyParser
 
 
@@ -20,6 +22,12 @@ def embedder() -> OnnxEmbedder:
 
 
 @pytest.fixture(scope="session")
-def worth() -> WorthModel:
+def reader() -> Reader:
+    """The reader that is shipped."""
+    return load_reader()
+
+
+@pytest.fixture(scope="session")
+def worth(reader: Reader) -> WorthModel:
     """The model of what is worth saying next, which is shipped."""
-    return load_worth()
+    return load_worth(reader)

@@ -14,7 +14,7 @@ TOLD = Told(answer=ANSWER, mean_words=9.0, asked=3, method="critical_incident", 
 
 
 def test_every_clause_has_a_rating_and_its_probes(worth: WorthModel) -> None:
-    reading = worth.encoder.read("What happened then?", "", ANSWER)
+    reading = worth.read("What happened then?", ANSWER)
     found = worths(worth.echoes, echoes(ANSWER), TOLD, reading)
     assert [set(one.probes) for one in found] == [set(PROBES)] * 2
     assert all(-1 < one.rating < 4 and abs(sum(one.probes.values()) - 1) < 1e-4 for one in found)
@@ -24,13 +24,13 @@ def test_every_clause_has_a_rating_and_its_probes(worth: WorthModel) -> None:
 def test_what_moves_somebody_is_worth_more_than_what_is_by_the_way(worth: WorthModel) -> None:
     said = "The bus was late that day. I took the later one. She died before I got there."
     told = Told(answer=said, mean_words=14.0, asked=4, method="critical_incident", telling=NOTHING)
-    found = worths(worth.echoes, echoes(said), told, worth.encoder.read("And then?", "", said))
+    found = worths(worth.echoes, echoes(said), told, worth.read("And then?", said))
     rated = {one.echo.text: one.rating for one in found}
     assert rated["She died before you got there."] > rated["The bus was late that day."] + 0.5
 
 
 def test_vectors_of_a_clause_are_those_of_its_words(worth: WorthModel) -> None:
-    reading = worth.encoder.read("What happened then?", "", ANSWER)
+    reading = worth.read("What happened then?", ANSWER)
     last, first = echoes(ANSWER)
     count = len([word for word in reading.words if word.end <= first.end])
     seen = vector(first, reading).reshape(4, -1)

@@ -50,7 +50,7 @@ def test_story_that_goes_on_is_asked_on_and_one_that_is_over_is_not(worth: Worth
     ):
         telling = telling_of([answer], phrasing("en"))
         before = Before((answer,), (asked,), "critical_incident", telling)
-        found.append(ratings(worth.moves, before, worth.encoder.read(asked, "", answer), tested=False))
+        found.append(ratings(worth.moves, before, worth.read(asked, answer), tested=False))
     assert set(found[0]) == set(KINDS)
     assert found[0]["then"] > found[1]["then"] + 0.8
     assert found[1]["means"] > found[0]["means"]
@@ -59,14 +59,14 @@ def test_story_that_goes_on_is_asked_on_and_one_that_is_over_is_not(worth: Worth
 def test_in_a_concept_test_every_way_to_go_on_has_a_rating(worth: WorthModel) -> None:
     answer = "I would not want a stranger to see my kitchen. How much is it again?"
     before = Before((answer,), ("What was your very first thought?",), "concept_test", NOTHING)
-    found = ratings(worth.moves, before, worth.encoder.read(before.questions[0], "", answer), tested=True)
+    found = ratings(worth.moves, before, worth.read(before.questions[0], answer), tested=True)
     assert tuple(found) == MOVES
     assert found["then"] < found["more"]
 
 
 def test_answer_without_words_has_a_vector(worth: WorthModel) -> None:
-    read = worth.encoder.read("What happened?", "", "…")
-    assert vector("…", read).shape == vector("Well.", worth.encoder.read("What happened?", "", "Well.")).shape
+    read = worth.read("What happened?", "…")
+    assert vector("…", read).shape == vector("Well.", worth.read("What happened?", "Well.")).shape
 
 
 def test_what_suits_is_asked() -> None:

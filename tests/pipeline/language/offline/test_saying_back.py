@@ -15,7 +15,6 @@ from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
 from pipeline.language.offline.saying_back import LEAST, SayingBack, may_say_back
-from pipeline.language.offline.worth_model import WorthModel
 from pipeline.language.srl import DocCache, load_model
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.checker import check
@@ -41,12 +40,14 @@ HEARD = Echo("You could hear it.", "I could hear it", 30, 45, 0, True, "I could 
 DOCS = DocCache(load_model())
 
 
-class NoNetwork:
-    def read(self, question: str, focus: str, answer: str) -> None:
+class NoModel:
+    echoes = moves = NO_WEIGHTS
+
+    def read(self, question: str, answer: str) -> None:
         return None
 
 
-NO_MODEL = WorthModel(NoNetwork(), NO_WEIGHTS, NO_WEIGHTS)  # type: ignore[arg-type]
+NO_MODEL: Any = NoModel()
 
 
 RATINGS = {
@@ -67,7 +68,7 @@ def likely() -> None:
 @pytest.fixture
 def back(monkeypatch: pytest.MonkeyPatch) -> SayingBack:
     monkeypatch.setattr(echo_worth, "worths", rated)
-    return SayingBack(NoNetwork(), NO_WEIGHTS)  # type: ignore[arg-type]
+    return SayingBack(NO_MODEL)
 
 
 def request(answer: str = ANSWER, *, asked: tuple[str, ...] = ("What happened?",), **changes: Any) -> QuestionRequest:
@@ -199,7 +200,7 @@ def test_of_what_only_would_be_it_is_asked_what_it_would_be_like(
     monkeypatch.setitem(RATINGS, "You wouldn't have to fib.", 2.6)
     LIKELY.clear()
     LIKELY.update({probe: 0.9})
-    back = SayingBack(NoNetwork(), NO_WEIGHTS, DOCS)  # type: ignore[arg-type]
+    back = SayingBack(NO_MODEL, DOCS)
     told = "My daughter always asks, and then I fib. With that soup I wouldn't have to fib."
     sentence = told.partition(". ")[2]
     given: dict[str, Any] = {"focus_label": sentence, "focus_quote": None, "stimulus": "Soup.", "focus_type": None}
@@ -258,7 +259,7 @@ def test_same_answer_is_not_read_when_nothing_can_be_said_back(
     def read(*_: object) -> None:
         raise AssertionError("read")
 
-    monkeypatch.setattr(NoNetwork, "read", read)
+    monkeypatch.setattr(NoModel, "read", read)
     assert back.found(request("Yes.", focus_label="yes", focus_quote="Yes")) == ()
     assert echoes("Yes.") == ()
 

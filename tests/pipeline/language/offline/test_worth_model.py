@@ -11,7 +11,8 @@ import pytest
 
 from pipeline.language.embedder import ModelUnavailable
 from pipeline.language.offline.perceptron import Perceptron
-from pipeline.language.offline.worth_model import ENCODER, FOLDER, HEADS, load_worth
+from pipeline.language.offline.worth_model import FOLDER, HEADS, UPPER, WorthModel, load_worth
+from pipeline.language.reader.understanding import Reader
 
 
 @pytest.fixture
@@ -20,29 +21,44 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER, tmp_path / "worth"))
 
 
-@pytest.mark.parametrize("name", [ENCODER, HEADS])
+@pytest.mark.parametrize("name", [UPPER, HEADS])
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"PK\x03\x04", b"{}"])
-def test_file_that_is_missing_or_damaged_is_named(folder: Path, name: str, content: bytes | None) -> None:
+def test_file_missing_or_damaged_is_named(folder: Path, reader: Reader, name: str, content: bytes | None) -> None:
     if content is None:
         (folder / name).unlink()
     else:
         (folder / name).write_bytes(content)
     with pytest.raises(ModelUnavailable, match=name):
-        load_worth(folder)
+        load_worth(reader, folder)
 
 
-def test_heads_belong_to_one_encoder(folder: Path) -> None:
-    assert load_worth(folder).echoes.names
-    (folder / ENCODER).write_bytes((folder / ENCODER).read_bytes() + b"\0")
+def test_heads_belong_to_what_was_fitted_with_them(folder: Path, reader: Reader) -> None:
+    assert load_worth(reader, folder).echoes.names
+    (folder / UPPER).write_bytes((folder / UPPER).read_bytes() + b"\0")
     with pytest.raises(ModelUnavailable, match="not the file that belongs"):
-        load_worth(folder)
+        load_worth(reader, folder)
 
 
-def test_heads_cut_short_are_damaged(folder: Path) -> None:
+def test_model_belongs_to_one_reader(folder: Path, reader: Reader) -> None:
+    settings = reader.settings.model_copy(update={"encoder_sha256": "0" * 64})
+    with pytest.raises(ModelUnavailable, match="another reader"):
+        load_worth(Reader(reader.network, settings), folder)
+
+
+def test_long_answer_is_read_in_windows_as_by_the_reader(worth: WorthModel) -> None:
+    answer = "I went home and told nobody, because nobody asked. " * 30
+    read = worth.read("And then?", answer)
+    assert len(read.encoding.windows) > 1
+    assert read.mean.shape == (len(read.words), read.whole.shape[0])
+    assert np.all(np.abs(read.mean).sum(axis=1) > 0)
+    assert worth.read("And then?", answer) is read
+
+
+def test_heads_cut_short_are_damaged(folder: Path, reader: Reader) -> None:
     whole = (folder / HEADS).read_bytes()
     (folder / HEADS).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ModelUnavailable, match="damaged"):
-        load_worth(folder)
+        load_worth(reader, folder)
 
 
 def test_perceptron_is_the_same_after_it_was_written() -> None:

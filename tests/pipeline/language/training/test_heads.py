@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.acts import ACTS
 from pipeline.language.reader import heads as runtime
-from pipeline.language.reader.encoding import Word
+from pipeline.language.reader.encoding import Encoding, Word
 from pipeline.language.reader.network import ReaderNetwork, Reading
 
 pytestmark = pytest.mark.needs("torch")
@@ -48,7 +48,7 @@ def reading() -> Reading:
     np.cumsum(mean, axis=0, out=sums[1:])
     words = tuple(Word(5 * i, 5 * i + 4, i, i, True) for i in range(WORDS))
     whole = chance.normal(size=WIDTH).astype(np.float32)
-    return Reading(words, first, last, mean, sums, whole, None)
+    return Reading(Encoding(words, ()), first, last, mean, sums, whole, None, ())
 
 
 def close(torch_value: Any, value: Any) -> None:
