@@ -83,6 +83,8 @@ def _of_moves(
     label: str, kinds: Sequence[str], expected: NDArray[np.float32], judged: Sequence[tuple[int, ...]]
 ) -> Iterator[str]:
     known = [at for at, ratings in enumerate(judged) if ratings]
+    if not known:
+        return
     given = np.array([judged[at] for at in known], dtype=np.float64)
     mine = expected[known]
     explained = 1 - ((mine - given) ** 2).sum(axis=0) / ((given - given.mean(axis=0)) ** 2).sum(axis=0)
