@@ -197,9 +197,9 @@ class QuestionStage:
             if fixed is not None:
                 said = await asking.verbatim(in_one(move.text, fixed), METHOD)
                 return replace(said, asked=fixed)
-            return await asking.ask(
-                rephrase_request(context.state, context.configuration, context.strategies), before=move.text
-            )
+            request = rephrase_request(context.state, context.configuration, context.strategies)
+            heard = request.model_copy(update={"lines": (*request.lines, self._answered(context))})
+            return await asking.ask(heard, before=move.text)
         again = present.text if move.then == "again" and present is not None else ""
         said = await asking.verbatim(in_one(move.text, move.help, again), "conduct")
         return replace(said, asked=again or (move.text if move.then == "easier" else ""))

@@ -152,6 +152,7 @@ async def test_asking_back_puts_the_same_question_in_other_words() -> None:
     now = talk.state.question
     assert before is not None and now is not None
     assert talk.writer.requests[-1].kind == "rephrase"
+    assert talk.writer.requests[-1].lines[-1].text == "What do you mean?"
     assert (now.focus_key, now.strategy, now.turn_number) == (before.focus_key, before.strategy, before.turn_number)
     assert event(talk)["text"].endswith(now.text) and event(talk)["text"] != now.text
 

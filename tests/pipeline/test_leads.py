@@ -72,6 +72,8 @@ def test_lead_is_known_by_what_it_says(answer: str, kind: str) -> None:
     [
         "",
         "It stands in the hall.",
+        "A lamp that she can't switch on, it's beautiful and it's terrible, no?",
+        "Are we here for the lamp or for Marcel?",
         "What do you mean?",
         "Why do you ask?",
         "How long does this take?",
@@ -212,6 +214,8 @@ def test_that_stands_for_the_one_element_of_the_sentence_before() -> None:
     "answer",
     [
         "There isn't much more, I don't think.",
+        "I think we've had that one out of the depot and back. Eleven minutes. There's no more in it.",
+        "There's not more.",
         "About what, the rinsing? There's not a lot to it. You rinse it and that is that.",
         "That's all it is.",
         "And a number where a person picks up. That's all, really.",

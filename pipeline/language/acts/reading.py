@@ -156,7 +156,7 @@ def _details(match: re.Match[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in match.groupdict().items():
         if value and value.strip():
-            found.setdefault(name.rstrip("23456789"), value.strip())
+            found.setdefault(name.rstrip("0123456789"), value.strip())
     return found
 
 

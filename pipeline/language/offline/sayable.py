@@ -137,7 +137,7 @@ def _clauses(doc: Doc) -> Iterator[_Piece]:
         if verb.pos_ not in _VERBS or verb.dep_ in ("aux", "auxpass", "relcl") or not _is_finite(verb):
             continue
         children = list(verb.children)
-        if any(child.dep_ == "mark" and child.lower_ in _CONDITIONS for child in children):
+        if _is_condition(verb) or (verb.dep_ == "conj" and _is_condition(verb.head)):
             continue
         if any(child.tag_ in _ASKING and child.i < verb.i for child in children):
             continue
@@ -162,6 +162,10 @@ def _clauses(doc: Doc) -> Iterator[_Piece]:
             end = _end(verb, start, _kept(verb, cut), doc)
             if end > verb.i:
                 yield _Piece(doc[start].idx, doc[end - 1].idx + len(doc[end - 1]), said)
+
+
+def _is_condition(verb: Token) -> bool:
+    return any(child.dep_ == "mark" and child.lower_ in _CONDITIONS for child in verb.children)
 
 
 def _is_only_thought(verb: Token) -> bool:
@@ -190,6 +194,8 @@ def _shared_subject(verb: Token) -> Token | None:
     if head.dep_ == "relcl" or any(child.tag_ in ("WDT", "WP", "WRB") for child in head.children):
         return None
     found = _subject(head)
+    if verb.tag_ == "VBD" and head.tag_ in ("VB", "VBP", "VBZ"):
+        return None  # “You fetch it, and dressed up as being neighbourly”: who fetches did not dress up.
     return found if found is not None and len(list(found.subtree)) <= INHERITED else None
 
 

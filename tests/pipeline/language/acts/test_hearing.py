@@ -531,3 +531,40 @@ def test_who_leaves_something_where_it_is_or_was_led_too_far_is_heard(trained: A
 )
 def test_who_would_leave_a_thing_as_it_is_refuses_nothing(trained: ActHearing, text: str) -> None:
     assert "declines" not in {one.act for one in trained.read_sync(text, "What would you change?", "en")}
+
+
+@pytest.mark.parametrize(
+    ("said", "act", "about"),
+    [
+        ("You've just asked me that. It was what it was.", "complains", "told"),
+        ("Again what it means! It means that I would ask, one time in my life.", "complains", "told"),
+        ("The nutmeg! I tell you I've turned into Dorsey and you want the nutmeg.", "complains", "beside"),
+        ("What's he got to do with it? Are we here for the dinner or for Marcel?", "complains", "beside"),
+        ("I answered that. Ask me about a clock.", "wants_topic", "asked"),
+    ],
+)
+def test_who_was_passed_over_is_heard(trained: ActHearing, said: str, act: Act, about: str) -> None:
+    found = [(one.act, one.about) for one in trained.read_sync(said, "What was that like?", "en")]
+    assert (act, about) in found
+
+
+def test_subject_that_is_asked_for_has_its_words(trained: ActHearing) -> None:
+    [wish] = [one for one in trained.read_sync("Ask me about a clock.", "Why?", "en") if one.act == "wants_topic"]
+    assert wish.details["topic"] == "clock"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I should be obliged if it were not passed on with a name attached.",
+        "Simply do not attach my name to it.",
+        "I'd be glad if the business about the hearing went no further.",
+    ],
+)
+def test_who_wants_no_name_on_it_wants_nothing_deleted(trained: ActHearing, said: str) -> None:
+    assert all(one.act != "wants_withdrawal" for one in trained.read_sync(said, "What would you like to add?", "en"))
+
+
+def test_who_wants_a_name_and_all_deleted_is_heard(trained: ActHearing) -> None:
+    found = [one.act for one in trained.read_sync("Please delete my name and everything I said.", "Why?", "en")]
+    assert "wants_withdrawal" in found

@@ -691,6 +691,8 @@ def test_of_a_list_it_is_asked_what_matters_most_once_and_early() -> None:
         ("Which, the grip? Or the resoling? I said three things.", True),
         ("Do you mean that evening with Jonas, or when I was twelve? They were rather different.", True),
         ("About the jar or the price?", True),
+        ("more about which bit? the mock or the specsavers", True),
+        ("Forgive me, what did which mean? The doors, or the money? I'm not sure I follow you.", True),
         ("Which, the water? The water, because the floor must be dry when the children come out of class.", False),
         ("It was the one which my aunt had given me.", False),
     ],

@@ -42,6 +42,14 @@ def test_clause_inside_a_sentence_is_said_back_and_so_are_phrases_and_what_would
 @pytest.mark.parametrize(
     ("answer", "never"),
     [
+        (
+            "I'd say you buy a portion and fetch it, and dressed up a bit as being neighbourly, which is two things.",
+            "You dressed up",
+        ),
+        (
+            "If it's one woman and I've talked to her myself then yes, and if it's a box then no.",
+            "You've talked to her",
+        ),
         ("Does he come? Do I get a reminder or do I get the collection people.", "You get"),
         ("And who reads it? I don't know whether he reads it at all.", "He reads"),
         ("There are papers that I found in her desk last winter.", "You found"),
