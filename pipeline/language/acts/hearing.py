@@ -169,7 +169,8 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
         r"|\b(?:don'?t|do not|never) (?:delete|erase|remove) (?:any|it|that|what|my)"
         r"|\btake (?:that|this|the) one\b|\bout of here\b|(?:\bnot|n't)(?: really)? want (?:him|her|them|any\w*)\b"
         r"|\btake (?:that|the|this) warning off\b|\bbe (?:\w+ ){0,2}careful with\b|\bto be kept\b|\bplease keep\b"
-        r"|\b(?:name|names)(?: \w+)? (?:attached|on it|in it)\b|\battach (?:my|a|any) name\b|\b(?:my|a|any) name (?:out|off)\b"
+        r"|\b(?:name|names)(?: \w+)? (?:attached|on it|in it)\b|\battach (?:my|a|any) name\b"
+        r"|\b(?:my|a|any) name (?:out|off)\b"
         r"|\b(?:goes|went|go) no further\b|\bwith (?:my|a) name\b",
         re.IGNORECASE,
     ),

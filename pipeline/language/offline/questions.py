@@ -98,8 +98,8 @@ AGAIN = {
 was bad in 1 % of 73 first times and in 47 % of 53 from the fifth on, more of something in 7 % of 108 and 34 % of 53."""
 TWICE = frozenset({"means", "matter", "like"})
 LATELY_ASKED, JUST_ASKED = 2, 0.4
-"""What asking for such a thing loses besides where one of the latest questions asked for it: who was asked what something
-means, and then what that means, has said so."""
+"""What asking for such a thing loses besides where one of the latest questions asked for it: who was asked what
+something means, and then what that means, has said so."""
 SIMPLY = {"more": 0.0, "like": 1.0}
 """Bare probes by which a concept test stays with the end of an answer, and what each must promise more: of 18
 times that somebody was asked what “that” was like eleven hurt, mostly because they could not tell what was meant."""

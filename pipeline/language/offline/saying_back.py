@@ -42,7 +42,8 @@ _ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|ha
 
 
 _IS_DONE = re.compile(
-    r"(?:\b(?:is|are|am|be|being|gets?|has|have)|'(?:s|re|m|ve))(?: not| never| nothing| nobody| no one| all| already| just)?"
+    r"(?:\b(?:is|are|am|be|being|gets?|has|have)|'(?:s|re|m|ve))"
+    r"(?: not| never| nothing| nobody| no one| all| already| just)?"
     r" (?:\w+ed|left|made|given|taken|done|broken|lost|put|paid|told|kept|sent|brought|thrown|cut|shut|known|seen)\b",
     re.IGNORECASE,
 )
