@@ -74,8 +74,10 @@ NOT_LIVED = 0.8
 """What asking what something was like loses where no stories are asked for and the respondent did not live through
 it."""
 WAS_LIKE = re.compile(r"\b(?:what was (?:that|it) like|how was (?:that|it))\b", re.IGNORECASE)
-GAIN, MIDDLING = 1.0, 1.4
-"""What a probe gains or loses for each point by which what moderators are expected to think of it differs from that."""
+GAIN, MIDDLING = 1.6, 1.4
+"""What a probe gains or loses for each point by which what moderators are expected to think of it differs from that.
+After 332 answers that the model has not seen, what was asked was worth 1.84 of 3 with 1.0, 1.88 with 1.4, 1.90 with
+1.8."""
 RANKED_SHARE = 0.5
 """What counts of the ranker's opinion where ratings of a probe of that kind are foretold."""
 LIST_OF, LIST_EARLY, LISTED = 3, 2, 0.9

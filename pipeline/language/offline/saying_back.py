@@ -27,9 +27,9 @@ LATELY = 6
 """Questions that are lately."""
 ASKED, ASKED_LAST = 0.08, 0.3
 """What a probe loses for each of the latest questions that asked the same, and for the last one besides."""
-LEAST = 1.9
-"""What saying something back must be worth. In interviews that the model has not seen, of the half of the moments whose
-best clause promises most (2.02 or more), 54 % of these clauses are exactly right and 3 % make ashamed."""
+LEAST = 1.7
+"""What saying something back must be worth. After 332 answers that the model has not seen 85 clauses were said back
+with 1.9, worth 2.38 of 3, and 104 with 1.6, worth 2.38 as well, where something else was worth 1.6."""
 SAFE = 0.12
 """What asking for more of it gains, which is hardly ever wrong where another probe would be better."""
 OF_A_MOMENT, UNTOLD = ("like", "mind", "then", "did", "why"), 0.25

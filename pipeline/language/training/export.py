@@ -69,7 +69,7 @@ def export_encoder(encoder: TextEncoder, target: Path, *, quantised: bool = True
             target.write_bytes(plain.read_bytes())
     model = onnx.load(str(target))
     model.graph.node.append(onnx.helper.make_node("Identity", [AFTER_EARLY], ["early"]))
-    shape = ["batch", "length", HIDDEN]
+    shape: list[str | int | None] = ["batch", "length", HIDDEN]
     model.graph.output.append(onnx.helper.make_tensor_value_info("early", onnx.TensorProto.FLOAT, shape))
     onnx.save(model, str(target))
 
