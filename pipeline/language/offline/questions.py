@@ -74,10 +74,9 @@ NOT_LIVED = 0.8
 """What asking what something was like loses where no stories are asked for and the respondent did not live through
 it."""
 WAS_LIKE = re.compile(r"\b(?:what was (?:that|it) like|how was (?:that|it))\b", re.IGNORECASE)
-GAIN, MIDDLING = 1.6, 1.4
+GAIN, MIDDLING = 2.0, 1.4
 """What a probe gains or loses for each point by which what moderators are expected to think of it differs from that.
-After 332 answers that the model has not seen, what was asked was worth 1.84 of 3 with 1.0, 1.88 with 1.4, 1.90 with
-1.8."""
+After 325 answers that the model has not seen, what was asked was worth 1.93 of 3 with 1.6 and 1.96 with 2.2."""
 RANKED_SHARE = 0.5
 """What counts of the ranker's opinion where ratings of a probe of that kind are foretold."""
 LIST_OF, LIST_EARLY, LISTED = 3, 2, 0.9
@@ -597,10 +596,10 @@ def _best(
     if over and stories:
         for place, text in enumerate(_turned(speaking.back_to_story, request, "back")):
             asked = sum(was_asked(other, question) for other in speaking.back_to_story for question in lately)
-            plainest.append((FLOOR + BACK - asked - TIE * place, text))
+            plainest.append((FLOOR + BACK - asked - TIE * place + gains.get("else", 0.0), text))
     if told.exhausted and not tells:
         turned = _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
-        plainest += [(FLOOR + BACK - TIE * place, text) for place, text in enumerate(turned)]
+        plainest += [(FLOOR + BACK - TIE * place + gains.get("else", 0.0), text) for place, text in enumerate(turned)]
     if not told.exhausted:
         plainest += [(each.value + SAYS_BACK - worn.get(kind_of(each.text), 0.0), each.text) for each in advice.said]
     return sorted((*found, *plainest, *_invited(request, speaking, tells=tells)), key=lambda pair: -pair[0])
