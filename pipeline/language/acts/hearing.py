@@ -185,7 +185,9 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
 }
 """What respondents say of themselves against what the reader alone would hear."""
 NO_TEARS = re.compile(
-    r"\bcrying (?:to you about|on your shoulder)\b|(?:\bnot|n't) (?:really |actually )?crying\b", re.IGNORECASE
+    r"\bcrying (?:to you about|on your shoulder)\b|(?:\bnot|n't) (?:really |actually )?crying\b"
+    r"|(?:\bnot|n't) (?:(?:really|actually|sat|sitting|here|exactly) ){0,4}in (?:floods of )?tears\b",
+    re.IGNORECASE,
 )
 """Words by which somebody who speaks of tears has none."""
 GOES_ON = re.compile(
@@ -197,7 +199,8 @@ GOES_ON = re.compile(
     r"|\bi'?m (?:all ?right|ok(?:ay)?|fine)(?: now| again)\b"
     r"|^(?:\W|\w+ ){0,3}(?:all right|ok|okay|yes),? i'?m (?:all ?right|ok(?:ay)?|fine)\b"
     r"|\b(?:fine|happy|ok|okay|good|glad) to (?:go|carry|keep) (?:on|going)\b"
-    r"|\b(?:don'?t|do not) (?:need|want) (?:a|to) (?:break|stop|pause)\b",
+    r"|\b(?:don'?t|do not|didn'?t|did not) (?:need|want) (?:a|to) (?:break|stop|pause|minute|moment)\b"
+    r"|\b(?:go on,? )?ask me (?:your|the) next\b",
     re.IGNORECASE,
 )
 """Words of somebody who goes on: a wish to stop or to pause that is not sure counts for nothing beside them."""

@@ -568,3 +568,27 @@ def test_who_wants_no_name_on_it_wants_nothing_deleted(trained: ActHearing, said
 def test_who_wants_a_name_and_all_deleted_is_heard(trained: ActHearing) -> None:
     found = [one.act for one in trained.read_sync("Please delete my name and everything I said.", "Why?", "en")]
     assert "wants_withdrawal" in found
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "So I have to, every day, no exceptions. Bit much to hang on a raincoat, isn't it, ha.",
+        "Oh, no, I'm all right, I didn't need a minute! I'm not sat here in tears or anything. Ask me your next one.",
+    ],
+)
+def test_who_needs_no_minute_is_given_none(trained: ActHearing, said: str) -> None:
+    found = {one.act for one in trained.read_sync(said, "And what does that mean for you?", "en")}
+    assert found.isdisjoint({"wants_pause", "distress", "wants_stop"})
+
+
+@pytest.mark.parametrize("said", ["Hang on.", "Hang on a minute, the door.", "I'm in tears here, sorry."])
+def test_who_needs_one_still_has_it(trained: ActHearing, said: str) -> None:
+    found = {one.act for one in trained.read_sync(said, "And what does that mean for you?", "en")}
+    assert found & {"wants_pause", "distress"}
+
+
+def test_refusal_beside_a_complaint_is_heard(trained: ActHearing) -> None:
+    said = "Sad. Like I said. I'd rather not stay with the parcel, if that's okay."
+    found = [one.act for one in trained.read_sync(said, "What was that like for you?", "en")]
+    assert {"complains", "declines"} <= set(found)
