@@ -14,7 +14,7 @@ from pipeline.language.offline.echoes import Echo, echoes
 from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
-from pipeline.language.offline.saying_back import LEAST, SayingBack, may_say_back
+from pipeline.language.offline.saying_back import LEAST, LEAST_IN_TESTS, SayingBack, may_say_back
 from pipeline.language.srl import DocCache, load_model
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.checker import check
@@ -110,6 +110,12 @@ def test_nothing_of_another_sentence_is_said_back(back: SayingBack) -> None:
 def test_what_was_told_in_a_concept_test_is_said_back(back: SayingBack) -> None:
     [said] = back.found(request(stimulus="A van that repairs things."))
     assert said.text.startswith("He didn't dare ask you. ")
+
+
+def test_in_a_concept_test_less_is_enough(back: SayingBack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RATINGS, "He didn't dare ask you.", (LEAST + LEAST_IN_TESTS) / 2)
+    assert back.found(request()) == ()
+    assert len(back.found(request(stimulus="A van that repairs things."))) == 1
 
 
 ELEMENT = METHODS["means_end_chain"].strategies[0].model_copy(update={"node_binding": "none"})
