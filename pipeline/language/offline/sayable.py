@@ -49,6 +49,8 @@ _BINDS = frozenset("time whenever until till whatever whoever however".split())
 """Words right before a clause that bind it to another one."""
 _INTRODUCES = frozenset("think guess suppose mean reckon believe say know imagine hope wonder".split())
 """Verbs that with a clause behind them only introduce it."""
+_WISHED = frozenset({"prefer", "wish", "hope"})
+"""Verbs behind which it is only wished."""
 _THOUGHT = frozenset("think suppose imagine hope believe guess reckon assume fear pretend wish dream expect".split())
 """Verbs behind which it need not be so."""
 _LIGHT = frozenset("be have do get go say think know mean see guess suppose make come like want".split())
@@ -171,7 +173,8 @@ def _is_condition(verb: Token) -> bool:
 def _is_only_thought(verb: Token) -> bool:
     """Whether what somebody says behind this verb was only thought, hoped or feared, or is denied."""
     denied = any(child.dep_ == "neg" for child in verb.children)
-    return denied or (verb.lemma_.lower() in _THOUGHT and verb.tag_ in ("VBD", "VBN"))
+    lemma = verb.lemma_.lower()
+    return denied or lemma in _WISHED or (lemma in _THOUGHT and verb.tag_ in ("VBD", "VBN"))
 
 
 def _is_finite(verb: Token) -> bool:

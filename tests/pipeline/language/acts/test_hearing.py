@@ -539,6 +539,7 @@ def test_who_would_leave_a_thing_as_it_is_refuses_nothing(trained: ActHearing, t
         ("You've just asked me that. It was what it was.", "complains", "told"),
         ("Again what it means! It means that I would ask, one time in my life.", "complains", "told"),
         ("The nutmeg! I tell you I've turned into Dorsey and you want the nutmeg.", "complains", "beside"),
+        ("The price? I tell you that and you ask me about the price.", "complains", "beside"),
         ("What's he got to do with it? Are we here for the dinner or for Marcel?", "complains", "beside"),
         ("I answered that. Ask me about a clock.", "wants_topic", "asked"),
     ],

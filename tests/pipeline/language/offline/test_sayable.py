@@ -46,6 +46,7 @@ def test_clause_inside_a_sentence_is_said_back_and_so_are_phrases_and_what_would
             "I'd say you buy a portion and fetch it, and dressed up a bit as being neighbourly, which is two things.",
             "You dressed up",
         ),
+        ("I look at it, and I would prefer she shouts at me one time properly.", "She shouts at you"),
         (
             "If it's one woman and I've talked to her myself then yes, and if it's a box then no.",
             "You've talked to her",
