@@ -1035,3 +1035,19 @@ def test_what_moderators_are_expected_to_think_outweighs_the_ranker() -> None:
     favourite, other = 2.5, 1.5
     assert questions._weighed(favourite, None) == favourite
     assert questions._weighed(favourite, -0.3) < questions._weighed(other, 0.3) < questions._weighed(favourite, 0.3)
+
+
+@pytest.mark.parametrize("turn", range(3, 9))
+def test_who_leaves_a_subject_is_not_asked_a_general_question_for_the_second_time(turn: int) -> None:
+    general = [text.replace("{topic}", TOPICS["means_end_chain"]) for text in phrasing("en").any_topic]
+    before, last = tuple(general[:-1]), general[-1]
+    asked = deepening(turn=turn, turned_away=True, all_questions=before, recent_questions=())
+    assert compose(asked).endswith(last)
+
+
+def test_what_something_means_is_worth_less_right_after_it_was_asked() -> None:
+    def gain(*asked: str) -> float:
+        return questions._gains(deepening(all_questions=asked), Advice(ratings={"means": 2.0}))["means"]
+
+    meant = "And what does that mean for you?"
+    assert gain(meant) < gain(meant, "And then?", "Tell me about it.") == gain("Tell me about it.")
