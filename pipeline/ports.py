@@ -463,6 +463,8 @@ class QuestionRequest(Record):
     """The respondent has just complained about a question: nothing like the latest ones is asked."""
     turned_away: bool = False
     """The respondent has just refused, or asked for something else: nothing of the last answer is asked about."""
+    composed: bool = False
+    """Somebody who was moved says that it can go on, and nothing else: nothing of the last answer is asked about."""
     follows_reply: bool = False
     """The question comes right behind a reply, which has acknowledged what was said."""
     briefing: Briefing = Briefing()

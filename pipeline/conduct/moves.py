@@ -300,9 +300,13 @@ def _chosen(moment: Moment) -> Move | None:
         case "go_on":
             # Whoever tells on is asked on; an invitation to tell would be deaf to it.
             told_on = moment.told_words >= STORY_WORDS
-            sorry = texts.risk_mistaken if _has(_plain(moment.said), texts.safe_words) else ""
+            mistaken = _asked_about_danger(moment) and _has(_plain(moment.said), texts.safe_words)
+            sorry = texts.risk_mistaken if mistaken else ""
             if told_on and not moment.closing and moment.questions_left > 0:
                 return Move("distress", sorry, "engine", counts=True)
+            in_words = moment.conduct.answered and not mistaken and not _is_label(moment, "go_on")
+            if in_words and not moment.closing and moment.questions_left > 0:
+                return Move("distress", texts.next, "engine", counts=True, leaves_answer=True)
             return Move("distress", _sentences(sorry, texts.go_on), "stands")
         case "something_else":
             return Move("wants_topic", "", "engine", counts=True, declines_focus=True)
@@ -349,6 +353,17 @@ def _chosen(moment: Moment) -> Move | None:
         case "age", "yes":
             return Move("minor", "", "again")
     return None
+
+
+def _asked_about_danger(moment: Moment) -> bool:
+    """Whether danger was the reason of the latest alert, so that who is safe was misunderstood."""
+    alerts = moment.conduct.alerts
+    return bool(alerts) and alerts[-1].code == "risk"
+
+
+def _is_label(moment: Moment, offer: OfferName) -> bool:
+    """Whether the message is the label of an offer, and nothing else."""
+    return _plain(moment.said) == _plain(moment.texts.offers.get(offer, ""))
 
 
 def _decisive(moment: Moment) -> HeardAct | None:
@@ -421,7 +436,7 @@ def _distress(moment: Moment, heard: HeardAct) -> Move:
     texts = moment.texts
     if texts.distress_in_story and moment.told_words >= A_STORY and not moment.closing and moment.questions_left > 0:
         # Whoever is moved while telling tells on: a list of ways out would break them off, a question would hurry them.
-        if moment.conduct.distressed:
+        if moment.conduct.distressed or not heard.sure:
             return Move("distress", "", "engine", counts=True, alert="distress", help=moment.helpline)
         return Move(
             "distress",
@@ -594,6 +609,9 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
     if moment.shown and subjects == ["other"] and moment.texts.idea_silent:
         # Nobody knows more of the idea than its description says; what they would expect is asked instead.
         return Move("asks_interviewer", moment.variant(moment.texts.idea_silent), "engine", counts=True)
+    if moment.shown and moment.asks_idea and subjects[:1] != ["machine"] and moment.texts.idea_silent:
+        # “Is the driver allowed to get out?” is about the idea, whatever else its words may mean.
+        return Move("asks_interviewer", moment.variant(moment.texts.idea_silent), "engine", counts=True)
     known = [about for about in subjects if about != "other"] or subjects
     told_facts = [facts[about] for about in known]
     text = _sentences(*told_facts[:2]).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)
@@ -606,6 +624,8 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
     texts, told_on = moment.texts, moment.told_words >= LONG_TELLING
+    if moment.closing and moment.told_words >= STORY_WORDS and heard.about != "blame":
+        return None  # What was missing is the last answer: its teller is thanked, and nothing is asked any more.
     behind_a_story = heard.start > 0 and moment.told_words >= A_STORY
     if heard.heard_by == "reader" and not heard.about and behind_a_story:
         return None  # At the end of a story the reader alone hears that this was all of it.
@@ -613,12 +633,14 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if unfinished is not None:
         return _wants_topic(moment, unfinished)
     if heard.about in ("told", ENOUGH):
-        # Whoever tells something new all the same is listened to; a long apology would be deaf to it.
+        # Whoever tells something new all the same is listened to; a long apology would be deaf to it, none as well.
         answers = moment.told_words >= STORY_WORDS
         wordings = (
             texts.enough if heard.about == ENOUGH else texts.complained_briefly if told_on else texts.complained_told
         )
-        text = "" if answers or not wordings else moment.variant(wordings)
+        if answers:
+            wordings = () if heard.about == ENOUGH else wordings[:1]
+        text = moment.variant(wordings) if wordings else ""
         return Move(
             "complains",
             text,

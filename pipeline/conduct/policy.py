@@ -98,6 +98,9 @@ class ConductTexts(Spec):
     demanded: Several = Field(
         default=(), description="Before a question that the concept demands, unless it follows a reply."
     )
+    demanded_early: str = Field(
+        default="", description="The same in the first turns, where nothing of it can have been told yet."
+    )
     acknowledgements: Several = Field(min_length=1, description="Short acknowledgements of an answer.")
     offers: dict[OfferName, str] = Field(description="Labels of what can be chosen; read aloud, they are understood.")
     yes_words: Several = Field(min_length=1, description="Whole messages that mean yes.")

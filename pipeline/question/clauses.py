@@ -36,7 +36,8 @@ _OPENERS = re.compile(
     re.IGNORECASE,
 )
 _TAGS = re.compile(
-    r",? (?:mind|though|then|anyway|innit|mate|love|dear|haha|silly|daft|you see|i (?:think|suppose|guess|spose))$",
+    r",? (?:mind|though|then|anyway|innit|mate|love|dear|haha|silly|daft|you see|i (?:think|suppose|guess|spose))$"
+    r"|, (?:imagine|fancy that|(?:him|her|them) and (?:me|i)|me and (?:him|her|them))$",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
@@ -69,7 +70,8 @@ NOT_TO_THEIR_FACE = re.compile(
     r"\b(?:people|ones?|folks?|lads|men|women|those|somebody|someone) like (?:me|us)\b|\b(?:saying|thinking|meaning)\b"
     r"|\bwe (?:are|were|'re) (?:on|at|talking|speaking)\b"
     r"|\b(?:nobody|no one|(?:he|she|they) (?:doesn't|don't|didn't|never)) (?:wants?|wanted|likes?|liked|loves?"
-    r"|loved|needs?|needed) (?:me|us)\b",
+    r"|loved|needs?|needed) (?:me|us)\b"
+    r"|\bi (?:confess|admit)\b",
     re.IGNORECASE,
 )
 """What turns into something else in the second person: “people like you”, “nobody wants you”, “you were on the price”,

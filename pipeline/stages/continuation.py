@@ -31,9 +31,9 @@ GUIDE_FINISHED = "guide_finished"
 NOTHING_LEFT = "nothing_left"
 ROOM = 2
 """Turns that are left for each question that the concept demands, up to which none of them waits any longer."""
-SETTLED, DUE = 4, 7
-"""Turns from which on what a concept demands may be asked at a break, and from which on instead of what is next in a
-list."""
+EARLY, SETTLED, DUE = 2, 4, 7
+"""Turns from which on what a concept demands may be asked in a concept test: soon, before what it asks for was told
+and somebody confides something; at a break; and instead of what is next in a list."""
 BRIEF_ANSWER = 15
 """Words of an answer up to which there is a break."""
 RATINGS_DUE = "the grid was not rated, and the interview would end"
@@ -82,14 +82,19 @@ def _last_chance(context: TurnContext) -> bool:
 
 
 def _at_a_break(context: TurnContext, decision: Decision) -> bool:
-    """Whether a concept test would go on in its list: early after an answer that leaves nothing to ask, later anyway.
+    """Whether a concept test has only begun, or would go on in its list: soon after an answer that leaves nothing to
+    ask, later anyway.
 
     Then what the concept demands breaks nothing off that the list would not.
     """
     first = next((candidate for candidate in decision.candidates if candidate.selected), None)
     listed = first is not None and first.target is not None and first.target.kind in LISTED
     turn = context.get(ContextOutput).turn_number
-    if not (listed and context.strategies.stays) or turn < SETTLED:
+    if not context.strategies.stays or turn < EARLY:
+        return False
+    if turn < SETTLED:
+        return True
+    if not listed:
         return False
     if turn >= DUE:
         return True
@@ -97,14 +102,14 @@ def _at_a_break(context: TurnContext, decision: Decision) -> bool:
     return len(said.split()) <= BRIEF_ANSWER or is_finished(said, context.state.language)
 
 
-def _demand(decision: Decision, reason_to_end: str | None, *, at_a_break: bool) -> str:
+def _demand(decision: Decision, reason_to_end: str | None, turn: int, *, at_a_break: bool) -> str:
     """Why what the concept demands is asked now, in words."""
     if decision.close:
         otherwise = f"the interview would close: {decision.reason}" if decision.reason else "the interview would close"
     elif reason_to_end is not None:
         otherwise = f"the interview would end: {reason_to_end.replace('_', ' ')}"
     elif at_a_break:
-        otherwise = "a list would go on"
+        otherwise = "a list would go on" if turn >= SETTLED else "the interview has only begun"
     else:
         otherwise = "the turns that are left are only just enough"
     return f"the concept demands it, and {otherwise}"
@@ -179,7 +184,7 @@ class ContinuationStage:
                 "",
                 strategy=asking,
                 focus=focus,
-                because=_demand(decision, reason_to_end, at_a_break=at_a_break),
+                because=_demand(decision, reason_to_end, turn, at_a_break=at_a_break),
                 can_wait=reason_to_end is None and not pressing and left > ROOM * own,
             )
         owed = rating_due(context.get(StateOutput).grid) if reason_to_end is not None else None

@@ -42,10 +42,17 @@ TELLING_WORDS = 5
 REPEAT_FOCUS_WINDOW = 6
 
 
-DEMANDED = 0.8
-"""What the concept's own question is worth at a break, 0 to 3: of 19 such questions two were good and six hurt."""
+DEMANDED, DEMANDED_EARLY = 0.8, 1.7
+"""What the concept's own question is worth at a break, 0 to 3: of 19 such questions two were good and six hurt; and
+early, when what it asks for has hardly been told and nobody has confided anything."""
+EARLY = 4
+"""Turns up to which that is so."""
 FEW_TOLD = 12
 """Words of an answer below which there is nothing in it to ask for more of, where it put a question right."""
+
+
+def _is_early(context: TurnContext) -> bool:
+    return context.get(ContextOutput).turn_number < EARLY
 
 
 def _is_put_out(move: Move | None, told: str) -> bool:
@@ -151,7 +158,8 @@ class QuestionStage:
         if not ways or not isinstance(writer, ComparesWordings):
             return None
         choices, weighing = await self._choices(context, ways), weighing_of(context, ways)
-        taken = writer.weighed(choices, (DEMANDED, *weighing.worth[1:]), weighing.in_a_row)
+        demanded = DEMANDED_EARLY if _is_early(context) else DEMANDED
+        taken = writer.weighed(choices, (demanded, *weighing.worth[1:]), weighing.in_a_row)
         if ways[taken][0].strategy not in context.strategies.stays:
             return None
         context.replace(ways[taken][1])
@@ -178,6 +186,8 @@ class QuestionStage:
         asked = [utterance.text for utterance in context.state.utterances if utterance.speaker == "interviewer"]
         wanted = demands_of(context.configuration.concept, context.state.language)
         before = sum(any(text in one for text in wanted) for one in asked)
+        if conduct is not None and conduct.texts.demanded_early and not before and _is_early(context):
+            return conduct.texts.demanded_early
         return texts[before] if before < len(texts) else ""
 
     def _forms(self, context: TurnContext, focus: Focus | None) -> tuple[Form, ...]:
@@ -236,6 +246,7 @@ class QuestionStage:
             unheard=self._is_unheard(context, going) or (start.closing and not going.ask_closing),
             complained=_is_put_out(chosen.move, answered.text),
             turned_away=chosen.move is not None and chosen.move.act in ("declines", "wants_topic"),
+            composed=chosen.move is not None and chosen.move.act == "distress" and chosen.move.leaves_answer,
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
             focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "")

@@ -270,6 +270,13 @@ class Stays(PlainWriter):
         return max(at for at, move in enumerate(worth) if move == "stay")
 
 
+class StaysAtFirst(Stays):
+    """A writer that stays with the first answers, and then leaves the choice to the engine."""
+
+    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+        return super().weighed(choices, worth, in_a_row) if choices[0].turn_number < 4 else 0
+
+
 async def demanding(answers: Sequence[str], writer: PlainWriter | None = None) -> tuple[list[bool], Interview]:
     """For each answer to a concept test whether what the concept demands was asked after it."""
     plain = configuration()
@@ -292,15 +299,23 @@ async def demanding(answers: Sequence[str], writer: PlainWriter | None = None) -
 LONG = "I would put the cups on it and then the plates and the two bowls that we were given by my sister last year"
 
 
+async def test_what_a_concept_test_demands_is_asked_soon() -> None:
+    asked, interview = await demanding([LONG] * 3)
+    assert asked == [False, True, False]
+    assert interview.outcomes[1].record is not None
+    assert interview.outcomes[1].record.reason == "the concept demands it, and the interview has only begun"
+
+
 async def test_what_a_concept_test_demands_is_asked_where_it_breaks_nothing_off() -> None:
-    asked, interview = await demanding([*[LONG] * 5, "The cups stand there. There isn't much more to it.", LONG])
+    answers = [*[LONG] * 5, "The cups stand there. There isn't much more to it.", LONG]
+    asked, interview = await demanding(answers, StaysAtFirst())
     assert asked == [False, False, False, False, False, True, False]
     assert interview.outcomes[5].record is not None
     assert interview.outcomes[5].record.reason == "the concept demands it, and a list would go on"
 
 
 async def test_what_a_concept_test_demands_is_asked_instead_of_its_list_from_the_seventh_turn_on() -> None:
-    asked, _ = await demanding([LONG] * 7)
+    asked, _ = await demanding([LONG] * 7, StaysAtFirst())
     assert asked == [False] * 6 + [True]
 
 

@@ -99,7 +99,7 @@ async def test_what_the_concept_demands_is_led_to_so_that_it_does_not_seem_to_fo
         await interview.say(f"answer {turn}", concepts((f"thing {turn}", "attribute")))
     said = [u.text for u in interview.state.utterances if u.speaker == "interviewer"]
     first, second, third = (text for text in said if "please tell me" in text)
-    assert first == f"{conduct_policy().texts.demanded[0]} What about number 0, please tell me?"
+    assert first == f"{conduct_policy().texts.demanded_early} What about number 0, please tell me?"
     assert second == f"{conduct_policy().texts.demanded[1]} What about number 1, please tell me?"
     assert third == "What about number 2, please tell me?"
 

@@ -215,6 +215,13 @@ ASKS = re.compile(
     re.IGNORECASE,
 )
 """Words without which nobody asks: what only tells is no question to the interviewer, whatever the reader hears."""
+PUTS_RIGHT = re.compile(
+    r"^\W*(?:no|nope|oh no|well no)\b[^.!?]{0,60}?\bi (?:only |just |never )?(?:said|meant)\b"
+    r"(?! (?:no|yes|so|to|it (?:to|because)|that (?:to|because))\b)"
+    r"(?! (?:\w+ ){0,3}(?:already|before|twice|earlier)\b)",
+    re.IGNORECASE,
+)
+"""Begins by saying that something was not said so: “No, no, I don't drive, I said I'm afraid that I would.”"""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
@@ -266,6 +273,14 @@ class ActHearing:
             self._judged(clause, heard, own, text=text, story=story, denied=denied)
             for clause, heard, own in zip(clauses, by_rule, chances, strict=True)
         ]
+        put_right = PUTS_RIGHT.search(text)
+        if put_right is not None and question and not any(one and one.act == "corrects" for one in found):
+            found = [
+                HeardAct(act="corrects", start=clause.start, end=clause.end)
+                if one is None and clause.start < put_right.end() <= clause.end
+                else one
+                for clause, one in zip(clauses, found, strict=True)
+            ]
         return joined(clauses, found)
 
     def _judged(

@@ -25,7 +25,10 @@ LONG = 4
 """Words of a sentence beyond which its clauses are looked at as well."""
 _UNCERTAIN = re.compile(r"\b(?:would|could|might|if)\b|\b\w+'d (?:be|have|like|want|rather)\b", re.IGNORECASE)
 """Words of what only may be so: said back, it sounds as if it were."""
-_IMAGINED = re.compile(r"\b(?:would|might)(?:n't)?\b", re.IGNORECASE)
+_IMAGINED = re.compile(
+    r"\b(?:would|might)(?:n't)?\b|\bcan (?:just |already )?(?:see|picture|imagine) (?:myself|me|yourself|you)\b",
+    re.IGNORECASE,
+)
 """Words of what would be."""
 _COULD = re.compile(r"\bcould(?:n't)?\b", re.IGNORECASE)
 """What somebody could may have been, or would be."""

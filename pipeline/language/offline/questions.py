@@ -17,7 +17,15 @@ from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.ranking import LATELY, REPLIED, THIRD, Moment, bare, in_a_run, ranked, shipped
 from pipeline.language.offline.saying_back import told_as
-from pipeline.language.offline.sympathy import ends_with_loss, sympathies, sympathy, tells_of_loss
+from pipeline.language.offline.sympathy import (
+    answered,
+    confides,
+    ends_with_loss,
+    sympathies,
+    sympathy,
+    tells_of_loss,
+    tells_of_tears,
+)
 from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of, tells_stories
 from pipeline.language.offline.wording import Wording, fitting, stance_of, stands_in_much, worded
 from pipeline.methodology import Form, Stance
@@ -97,6 +105,10 @@ AGAIN = {
 }
 """How often a probe of a kind may have been asked in an interview, and what it loses for each time more: how it went on
 was bad in 1 % of 73 first times and in 47 % of 53 from the fifth on, more of something in 7 % of 108 and 34 % of 53."""
+BLUNT = {"matter": 1.0, "gives": 1.0}
+"""What asking outright why something matters, or what it gives somebody, loses: of 23 times all hurt."""
+SPURNED = 0.8
+"""What a probe of a kind loses for the rest of an interview each time that somebody had enough of it."""
 TWICE = frozenset({"means", "matter", "like"})
 LATELY_ASKED, JUST_ASKED = 2, 0.4
 """What asking for such a thing loses besides where one of the latest questions asked for it: who was asked what
@@ -193,11 +205,14 @@ class OfflineQuestionWriter:
         advices = [self._advice(choice) for choice in choices]
         told = len((_last_answer(choices[0]) or "").split())
         put_out = choices[0].complained and told < MUCH_BESIDE
-        if not advices[0].ratings or put_out or choices[0].turned_away:
+        if not advices[0].ratings or put_out or choices[0].turned_away or choices[0].composed:
             return 0
-        listed = -HEAVY if _is_heavy(choices[0]) else PER_STAY * min(in_a_row, MOST_STAYS)
+        heavy = _is_heavy(choices[0])
+        listed = -HEAVY if heavy else PER_STAY * min(in_a_row, MOST_STAYS)
         values = [
-            _worth_of(move, choice, advice) + listed * (move in LISTED_MOVES)
+            _worth_of(move, choice, advice)
+            + listed * (move in LISTED_MOVES)
+            - HEAVY * (heavy and not isinstance(move, str))
             for move, choice, advice in zip(worth, choices, advices, strict=True)
         ]
         return max(range(len(values)), key=lambda at: (values[at], -at))
@@ -298,8 +313,9 @@ def _goes_on_from_what_weighs(request: QuestionRequest, speaking: LanguagePhrasi
 
 def _is_heavy(request: QuestionRequest) -> bool:
     """Whether the answer tells of what weighs, so that a list can't go on as if nothing had been said."""
-    told = _telling(request)
-    return told.felt or told.peak or tells_of_loss(request, _last_answer(request) or "")
+    told, answer = _telling(request), _last_answer(request) or ""
+    weighs = tells_of_loss(request, answer) or confides(request, answer) or tells_of_tears(request, answer)
+    return told.felt or told.peak or weighs
 
 
 def _ends_answer(request: QuestionRequest) -> bool:
@@ -423,7 +439,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     over = told.exhausted and (closes(answer or "") or not (told.felt or told.peak)) and request.kind == "follow_up"
     if request.complained and told_more and not stands and not request.turned_away:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    elif (request.complained or over or request.turned_away) and not stands:
+    elif (request.complained or over or request.turned_away or request.composed) and not stands:
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
     if request.complained and (hint := _hinted(request, speaking)):
         best = [hint, *best]
@@ -519,7 +535,7 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
 
 def _elsewhere(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
     """What is asked where there is nothing to ask about: the topic, or the story where no more of it is to be told."""
-    done = (request.complained or _telling(request).exhausted) and not request.stimulus
+    done = (request.complained or request.composed or _telling(request).exhausted) and not request.stimulus
     stories = done and tells_stories(request.methodology, request.language)
     texts = (speaking.back_to_story if stories else ()) or speaking.any_topic
     asked = request.all_questions
@@ -613,6 +629,8 @@ def _gains(request: QuestionRequest, advice: Advice) -> dict[str, float]:
     gains = {kind: GAIN * (rating - MIDDLING) - worn.get(kind, 0.0) for kind, rating in advice.ratings.items()}
     if len(request.all_questions) >= LATE:
         gains["then"] = gains.get("then", -worn["then"]) - STORY_TOLD
+    for kind, loss in BLUNT.items():
+        gains[kind] = gains.get(kind, -worn.get(kind, 0.0)) - loss
     return gains
 
 
@@ -660,7 +678,18 @@ def _worn(request: QuestionRequest) -> dict[str, float]:
     worn = {kind: loss * max(0, asked[kind] - free) for kind, (free, loss) in AGAIN.items()}
     for kind in TWICE.intersection(map(kind_of, request.all_questions[-LATELY_ASKED:])):
         worn[kind] += JUST_ASKED
+    for kind in _spurned(request):
+        worn[kind] = worn.get(kind, 0.0) + SPURNED
     return worn
+
+
+def _spurned(request: QuestionRequest) -> Iterator[str]:
+    """The kinds of the probes that somebody had enough of, once for each time."""
+    grumbles = phrasing(request.language).grumbles
+    for before, line in zip(request.lines, request.lines[1:], strict=False):
+        first = " ".join(sentences(line.text.casefold().replace("’", "'"))[:1])
+        if (before.speaker, line.speaker) == ("interviewer", "respondent") and re.search(grumbles, first):
+            yield from filter(None, [kind_of(before.text)])
 
 
 def _part(request: QuestionRequest) -> str:
@@ -804,6 +833,8 @@ def _acknowledges(request: QuestionRequest, answer: str) -> bool:
     last = request.recent_questions[-1] if request.recent_questions else ""
     if tells_of_loss(request, answer) and not last.startswith(sympathies(phrasing(request.language))):
         return True
+    if answered(request, answer):
+        return True
     if any(last.startswith(ack) for ack in spoken):
         return False
     if len(answer.split()) < ACKNOWLEDGE_FROM or request.focus_is_jump or request.turn_number < 1:
@@ -827,6 +858,8 @@ def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing)
     answer = _last_answer(request) or ""
     if tells_of_loss(request, answer):
         return sympathy(request, answer)
+    if heard := answered(request, answer):
+        return heard
     if request.focus_emotion > 1:
         return ""
     pool = speaking.acknowledgements

@@ -8,7 +8,7 @@ judged elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span, Token
@@ -53,6 +53,8 @@ _WISHED = frozenset({"prefer", "wish", "hope"})
 """Verbs behind which it is only wished."""
 _THOUGHT = frozenset("think suppose imagine hope believe guess reckon assume fear pretend wish dream expect".split())
 """Verbs behind which it need not be so."""
+_OTHERS = frozenset({"he", "she", "they"})
+"""Subjects about whom somebody who only thinks it may be wrong: “I think she was waiting.”"""
 _LIGHT = frozenset("be have do get go say think know mean see guess suppose make come like want".split())
 """Verbs that say nothing by themselves."""
 _ALWAYS_CUT = frozenset({"parataxis", "intj", "punct", "mark", "discourse", "meta", "dep"})
@@ -67,6 +69,15 @@ _OPENS_NO_PHRASE = frozenset({"INTJ", "CCONJ", "SCONJ", "VERB", "AUX", "ADP"})
 _NAMES = frozenset({"NOUN", "PROPN", "ADJ"})
 _END = re.compile(r"[,:;]\s+([^,:;]+?)[.!…]*$")
 _IF = re.compile(r"\b(?:if|unless|suppose|imagine)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(r"\b(?:afraid|scared|imagine|suppose)\b[^.?!]*\bif\b", re.IGNORECASE)
+"""A sentence of what would be, or is feared, which the next one may go on from: “And then we buy a car.”"""
+_WAS = re.compile(r"\b(?:was|were|had|did|didn't|\w{2,}ed)\b", re.IGNORECASE)
+_TRAILS = re.compile(
+    r"\b(?:i'd|i would|he'd|she'd|it'd|we'd|they'd) be (?:so |very |quite |really )?"
+    r"(?:happy|fine|good|glad|ok|okay|all right|alright|done|set|sorted)$",
+    re.IGNORECASE,
+)
+"""A clause that only says that it would do: “A week, and I'd be happy.”"""
 _TAG = re.compile(
     r",? (?:is|isn't|does|doesn't|do|don't|was|wasn't|have|haven't|did|didn't) (?:it|he|she|they|i|you|that)$"
 )
@@ -110,6 +121,8 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
         said = answer[piece.start : piece.end]
         if _IF.search(within[2][: piece.start - within[0]]) and not (is_imagined(said) or may_be_imagined(said)):
             continue  # Behind an “if” it is not so, or not yet.
+        if _goes_on_supposing(within, sayable_ones) and not (is_imagined(said) or may_be_imagined(said)):
+            continue
         clause = _TAG.sub("", plain(answer[piece.start : piece.end]))
         clause = f"{piece.subject} {clause}" if piece.subject else clause
         if _can_be_said(clause) and _says_something(doc, piece):
@@ -121,6 +134,12 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
             phrase = plain(answer[piece.start : piece.end])
             if least <= len(phrase.split()) <= most and _is_phrase(phrase, piece, doc, start):
                 yield _echo(phrase, piece, back, sentence)
+
+
+def _goes_on_supposing(within: tuple[int, int, str, int], latest: Sequence[tuple[int, int, str, int]]) -> bool:
+    """Whether a sentence without a past goes on from one of what would be."""
+    before = next((sentence for _, _, sentence, back in latest if back == within[3] + 1), "")
+    return _SUPPOSED.search(before) is not None and _WAS.search(within[2]) is None
 
 
 def _echo(clause: str, piece: _Piece, back: int, sentence: str) -> Echo:
@@ -145,7 +164,7 @@ def _clauses(doc: Doc) -> Iterator[_Piece]:
             continue
         if verb.lemma_.lower() in _INTRODUCES and any(child.dep_ in ("ccomp", "xcomp") for child in children):
             continue
-        if verb.dep_ == "ccomp" and _is_only_thought(verb.head):
+        if verb.dep_ == "ccomp" and _is_only_thought(verb.head, _subject(verb)):
             continue
         own = _subject(verb)
         shared = _shared_subject(verb) if own is None else None
@@ -170,11 +189,19 @@ def _is_condition(verb: Token) -> bool:
     return any(child.dep_ == "mark" and child.lower_ in _CONDITIONS for child in verb.children)
 
 
-def _is_only_thought(verb: Token) -> bool:
-    """Whether what somebody says behind this verb was only thought, hoped or feared, or is denied."""
+def _is_only_thought(verb: Token, about: Token | None) -> bool:
+    """Whether what somebody says behind this verb was only thought, hoped or feared, or is denied; or is thought now of
+    somebody else.
+    """
     denied = any(child.dep_ == "neg" for child in verb.children)
     lemma = verb.lemma_.lower()
-    return denied or lemma in _WISHED or (lemma in _THOUGHT and verb.tag_ in ("VBD", "VBN"))
+    guessed = about is not None and about.lower_ in _OTHERS
+    return (
+        denied
+        or lemma in _WISHED
+        or lemma == "afraid"
+        or (lemma in _THOUGHT and (guessed or verb.tag_ in ("VBD", "VBN")))
+    )
 
 
 def _is_finite(verb: Token) -> bool:
@@ -232,7 +259,7 @@ def _can_be_said(clause: str) -> bool:
     return (
         SHORTEST <= len(clause.split()) <= LONGEST
         and can_be_heard(clause)
-        and not any(pattern.search(clause) for pattern in (NO_START, NO_END, FRAGMENT_IN_IT))
+        and not any(pattern.search(clause) for pattern in (NO_START, NO_END, FRAGMENT_IN_IT, _TRAILS))
         and "?" not in clause
     )
 

@@ -1,4 +1,4 @@
-"""What is said when somebody tells of a death."""
+"""What is said when somebody tells of a death, of tears, or of what nobody was told before."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ LAUGHED_IN = 3
 """Sentences at the end of an answer in which laughter is answered by no sympathy."""
 SORRY_FOR = 2
 """Questions for which a death that is told of again is not answered again."""
+HEAVY_IN = 3
+"""Sentences at the end of an answer in which tears, or what nobody was told before, are answered."""
+CONFIDED_FOR = 5
+"""Questions for which that is not thanked for again."""
 LOSS_IN = 2
 """Sentences at the end of an answer in which a death is answered for every time that it is told."""
 
@@ -46,8 +50,38 @@ def sympathy(request: QuestionRequest, answer: str) -> str:
     return text.replace("{x}", own[0]) if named else text
 
 
+def confides(request: QuestionRequest, answer: str) -> bool:
+    """Whether somebody says at the end of an answer that nobody was told this before."""
+    return _ends_with(phrasing(request.language).confides, answer)
+
+
+def tells_of_tears(request: QuestionRequest, answer: str) -> bool:
+    """Whether somebody tells at the end of an answer, and without laughing, that they cried."""
+    speaking = phrasing(request.language)
+    return _ends_with(speaking.wept, answer) and not _ends_with(speaking.laughs, answer)
+
+
+def _ends_with(pattern: str, answer: str) -> bool:
+    end = sentences(answer.casefold().replace("’", "'"))[-HEAVY_IN:]
+    return any(re.search(pattern, sentence) for sentence in end)
+
+
+def answered(request: QuestionRequest, answer: str) -> str:
+    """What is said to tears, or to what nobody was told before; empty where neither was told, or lately."""
+    speaking = phrasing(request.language)
+    said = (
+        speaking.acknowledgements_confided
+        if confides(request, answer)
+        else speaking.acknowledgements_loss
+        if tells_of_tears(request, answer)
+        else ()
+    )
+    lately = request.all_questions[-CONFIDED_FOR:] or request.recent_questions
+    return "" if not said or any(asked.startswith(tuple(said)) for asked in lately) else said[0]
+
+
 def sympathies(speaking: LanguagePhrasing) -> tuple[str, ...]:
-    """How what is said after a death begins."""
+    """How what is said after a death, or tears, begins."""
     return (
         *speaking.acknowledgements_loss,
         *(text.partition("{x}")[0] for text in speaking.acknowledgements_loss_of),

@@ -132,7 +132,40 @@ def test_who_is_moved_while_telling_is_not_broken_off() -> None:
     okay = "No, no, I am okay, thank you, we can go on. I am angry but I don't cry. You can ask."
     on = move_for(moment(okay, (okay[:44], "aside"), (okay[44:], "distress"), sure=False, conduct=after(first)))
     assert on is not None
-    assert (on.then, on.text) == ("stands", policy().texts.go_on)
+    assert (on.then, on.text, on.leaves_answer) == ("engine", policy().texts.next, True)
+    label = policy().texts.offers["go_on"]
+    chosen = move_for(moment(label, (label, "tells"), conduct=after(first)))
+    assert chosen is not None
+    assert (chosen.then, chosen.text) == ("stands", policy().texts.go_on)
+
+
+def test_who_may_be_upset_in_a_story_is_not_broken_off_either() -> None:
+    story = "I left him there, in the ward with the green curtains, and drove home to feed the dogs, because nobody "
+    story += "else was there to feed them, and I have thought of it ever since then."
+    move = move_for(moment(f"{story} I miss him.", (story, "tells"), ("I miss him.", "distress"), sure=False))
+    assert move is not None
+    assert (move.then, move.text, move.alert) == ("engine", "", "distress")
+
+
+def test_who_is_well_after_tears_was_not_misunderstood_unless_danger_was_asked_about() -> None:
+    story = "I was seven, and she bent down and straightened my collar and whispered to me to mouth the words, and "
+    story += "nobody has ever told me that I could stop, not in sixty years of weddings."
+    acts: tuple[tuple[str, Act], ...] = ((story, "tells"), ("I've gone a bit weepy.", "distress"))
+    moved = move_for(moment(f"{story} I've gone a bit weepy.", *acts))
+    assert moved is not None
+    well = "I'm all right, I've got a hanky. We can carry on."
+    on = move_for(moment(well, (well, "tells"), conduct=after(moved)))
+    assert on is not None
+    assert policy().texts.risk_mistaken not in on.text
+
+
+def test_what_was_missing_is_no_complaint_at_the_end() -> None:
+    last = "You've not asked me if I'd have it. I wouldn't, and it's not the money, it would be sending somebody else."
+    acts: tuple[tuple[str, Act], ...] = (
+        ("You've not asked me if I'd have it.", "complains"),
+        ("I wouldn't, and it's not the money, it would be sending somebody else.", "tells"),
+    )
+    assert move_for(moment(last, *acts, closing=True)) is None
 
 
 def test_age_that_is_told_is_not_asked_about_where_only_the_reader_doubts_it() -> None:
@@ -321,7 +354,11 @@ def test_complaint_is_owned_and_the_thread_left() -> None:
     ("answer", "said", "leaves"),
     [
         ("It is being my own person.", "complained_briefly", True),
-        ("It was a relief, I sat in the car and had a proper cry, the first since the funeral.", "", False),
+        (
+            "It was a relief, I sat in the car and had a proper cry, the first since the funeral.",
+            "complained_briefly",
+            False,
+        ),
     ],
 )
 def test_complaint_with_an_answer_is_not_apologised_for_at_length(answer: str, said: str, leaves: bool) -> None:
@@ -329,7 +366,7 @@ def test_complaint_with_an_answer_is_not_apologised_for_at_length(answer: str, s
     tells: tuple[str, Act] = (answer, "tells")
     move = move_for(moment(text, ("You asked me that before.", "complains"), tells, about="told"))
     assert move is not None
-    assert move.text in (getattr(policy().texts, said) if said else ("",))
+    assert move.text in getattr(policy().texts, said)
     assert (move.then, move.counts, move.leaves_answer) == ("engine", True, leaves)
 
 

@@ -57,6 +57,10 @@ class LanguagePhrasing(BaseModel):
     family: str = "(?!)"
     of_others: str = "(?!)"
     after_loss: tuple[str, ...] = ()
+    confides: str = "(?!)"
+    acknowledgements_confided: tuple[str, ...] = ()
+    wept: str = "(?!)"
+    grumbles: str = "(?!)"
     thanks: tuple[str, ...] = ()
     quotes: bool = True
     mention_object: tuple[str, ...] = ()
