@@ -80,6 +80,12 @@ _PURPOSE = re.compile(
     re.IGNORECASE,
 )
 """A clause that only says what something was done for."""
+_GUESSES = re.compile(
+    r"^\W*(?:(?:and|but|so|because|cos|well),? )*i(?:'m afraid| am afraid| (?:do )?(?:think|guess|suppose|reckon|believe))"
+    r"(?: that)? (?:he|she|they)\b",
+    re.IGNORECASE,
+)
+"""A clause of what somebody only thinks of somebody else: “I think she was waiting.”"""
 LAUGHS = re.compile(r"^\W*(?:(?:ha|he|hah|heh|lol|lmao)+\W*)+$", re.IGNORECASE)
 """A sentence of nothing but laughter, after a joke."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
@@ -117,7 +123,7 @@ def echoes(answer: str) -> tuple[Echo, ...]:
         if sentence.endswith("?") or joked or _CONDITIONAL.match(sentence) or YOU_THINK.match(sentence):
             continue
         for at, piece, whole in _pieces(sentence):
-            if _PURPOSE.match(piece):
+            if _PURPOSE.match(piece) or _GUESSES.match(piece):
                 continue
             clause = plain(piece)
             if _can_be_said(clause):

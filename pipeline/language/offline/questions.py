@@ -92,9 +92,14 @@ LIST_OF, LIST_EARLY, LISTED = 3, 2, 0.9
 most of it, and what that gains over the plainest probe, after which nobody knows what is meant."""
 CHOSEN = 8
 """Words behind a question which of several things is meant up to which nobody has chosen by themselves."""
-LATE, STORY_TOLD = 9, 0.6
-"""Questions from which on a story has mostly been told, and what asking how it went on loses then: of 60 such questions
-28 were good and 18 bad, of 94 before that 58 and 9."""
+HALFWAY, STORY_TOLD = 4, 0.4
+"""Questions from which on a story has mostly been told, and what asking how it went on loses then: of 42 before that 57
+of a hundred were good and 9 bad, of 20 in the next four questions 15 and 20."""
+LATE = 8
+"""Questions from which on most has been told, …"""
+TOLD_BY_THEN = {"then": 0.5, "like": 0.5, "more": 0.3, "means": 0.3, "else": -0.3}
+"""… and what the plainest probes lose then: of 74 two in ten were good and three bad; of 24 times that it was asked
+what else there was six in ten were good and one bad."""
 AGAIN = {
     "then": (2, 0.2),
     "more": (2, 0.08),
@@ -627,8 +632,11 @@ def _gains(request: QuestionRequest, advice: Advice) -> dict[str, float]:
     """
     worn = _worn(request)
     gains = {kind: GAIN * (rating - MIDDLING) - worn.get(kind, 0.0) for kind, rating in advice.ratings.items()}
-    if len(request.all_questions) >= LATE:
+    asked = len(request.all_questions)
+    if asked >= HALFWAY:
         gains["then"] = gains.get("then", -worn["then"]) - STORY_TOLD
+    for kind, loss in TOLD_BY_THEN.items() if asked >= LATE else ():
+        gains[kind] = gains.get(kind, -worn.get(kind, 0.0)) - loss
     for kind, loss in BLUNT.items():
         gains[kind] = gains.get(kind, -worn.get(kind, 0.0)) - loss
     return gains

@@ -43,6 +43,8 @@ MISFIT = 9.0
 THOUGHT = 0.6
 """What asking what went through somebody's mind loses where they have just said what they thought: of eleven times that
 it was asked in stories five hurt, all but one of them so."""
+OUTRIGHT = 0.4
+"""What asking outright why it matters, or what it gives somebody, loses."""
 _THINKS = re.compile(
     r"\bi(?:'m|'d| was| am| had| just| only| kept| keep)*(?: just| only)?"
     r" (?:think|thinking|thought|figured|reckoned|wondered|wondering)\b"
@@ -230,6 +232,7 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
         + SAFE * (probe == "more")
         - UNTOLD * (probe in OF_A_MOMENT and not moment.stories)
         - THOUGHT * (probe == "mind" and _says_thoughts(worth.echo, moment))
+        - OUTRIGHT * (probe in ("matter", "gives"))
         - _worn(probe, questions)
         - MISFIT * (not speaking.behind(probe, time))
         for probe, value in worth.probes.items()

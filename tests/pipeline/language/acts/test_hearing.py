@@ -593,3 +593,42 @@ def test_refusal_beside_a_complaint_is_heard(trained: ActHearing) -> None:
     said = "Sad. Like I said. I'd rather not stay with the parcel, if that's okay."
     found = [one.act for one in trained.read_sync(said, "What was that like for you?", "en")]
     assert {"complains", "declines"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("You say that a lot. I love my father, that's the inconvenient bit.", "told"),
+        ("Mah, you ask me always what it was like! It's like I said, heavy, a stone.", "told"),
+        ("You do like your meanings. It meant I was late.", "told"),
+        ("It's only an expression! You do take hold of odd words, don't you.", "told"),
+        ("You can't get another pair. I think I've said as much as I have about the shoes now.", "enough"),
+    ],
+)
+def test_who_has_had_enough_of_questions_complains(trained: ActHearing, text: str, about: str) -> None:
+    found = trained.read_sync(text, "Tell me a bit more about that.", "en")
+    assert about in [act.about for act in found if act.act == "complains" and act.sure]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'm good at speeches. People keep asking me, and I've turned down two.", "My husband says you do like your tea."],
+)
+def test_what_others_ask_or_like_is_no_complaint(trained: ActHearing, text: str) -> None:
+    assert "complains" not in [
+        act.act for act in trained.read_sync(text, "Before we finish, what would you add?", "en")
+    ]
+
+
+def test_who_was_asked_about_the_wrong_thing_wants_back(trained: ActHearing) -> None:
+    found = trained.read_sync("Weren't we talking about a cupboard?", "What was that like for you?", "en")
+    assert [(act.act, act.details.get("topic")) for act in found] == [("wants_topic", "a cupboard")]
+
+
+def test_who_says_what_they_said_instead_corrects(trained: ActHearing) -> None:
+    text = "No, no, I don't drive, I said I am afraid that I would. A man gets used to everything."
+    said_back = "You drive with one hand. What was that like for you?"
+    assert "corrects" in [act.act for act in trained.read_sync(text, said_back, "en")]
+    assert "corrects" not in [
+        act.act for act in trained.read_sync("No. I said it to her twice already.", said_back, "en")
+    ]

@@ -17,8 +17,12 @@ from pipeline.language.offline.echoes import Echo
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.questions import (
+    BLUNT,
+    HALFWAY,
     LATE,
+    SPURNED,
     STORY_TOLD,
+    TOLD_BY_THEN,
     OfflineQuestionWriter,
     compose,
     is_dont_know,
@@ -1014,6 +1018,10 @@ def test_clause_is_said_back_where_a_form_asks_for_it_and_left_out_where_it_cann
     assert not any("small print" in text or "{said}" in text for text in wordings(piece))
 
 
+def _strategy(method: str, name: str) -> Strategy:
+    return next(one for one in METHODS[method].strategies if one.name == name)
+
+
 def worth_of(kind: str, asked: QuestionRequest, **ratings: float) -> float:
     """What the best wording of a kind of probe is worth, where moderators are expected to rate the kinds like this."""
     speaking, about = phrasing("en"), questions._phrase_of(asked)
@@ -1027,8 +1035,60 @@ def test_how_it_went_on_is_asked_less_late_in_an_interview() -> None:
     answer = "He put the harness in his hands and went over every buckle. Then he went in."
     early = request("critical_incident", strategy, label="went in", answer=answer, focus_is_last_said=True)
     late = early.model_copy(update={"all_questions": tuple(f"Who was number {number}?" for number in range(LATE))})
-    assert worth_of("then", late, then=2.0) == pytest.approx(worth_of("then", early, then=2.0) - STORY_TOLD)
-    assert worth_of("more", late, more=2.0) == pytest.approx(worth_of("more", early, more=2.0))
+    half = early.model_copy(update={"all_questions": tuple(f"Who was number {number}?" for number in range(HALFWAY))})
+    told = STORY_TOLD + TOLD_BY_THEN["then"]
+    assert worth_of("then", half, then=2.0) == pytest.approx(worth_of("then", early, then=2.0) - STORY_TOLD)
+    assert worth_of("then", late, then=2.0) == pytest.approx(worth_of("then", early, then=2.0) - told)
+    assert worth_of("more", half, more=2.0) == pytest.approx(worth_of("more", early, more=2.0))
+    assert worth_of("more", late, more=2.0) < worth_of("more", early, more=2.0)
+
+
+def test_why_something_matters_is_hardly_asked_outright() -> None:
+    strategy = _strategy("means_end_chain", "deepen")
+    asked = request("means_end_chain", strategy, label="wool socks", focus_is_last_said=True)
+    gains = questions._gains(asked, Advice(ratings={"matter": 2.0, "more": 2.0}))
+    assert gains["more"] - gains["matter"] == pytest.approx(BLUNT["matter"])
+    assert questions._gains(asked, Advice())["gives"] == pytest.approx(-BLUNT["gives"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "before"),
+    [
+        ("I put them on to take the bins out. I've told nobody that.", "Thank you for telling me that."),
+        ("I'd have liked to sing it for him. I don't think I've told anybody that.", "Thank you for telling me that."),
+        ("She was fine by then. I'm a nurse, I manage. But I cried afterwards.", "I'm sorry."),
+    ],
+)
+def test_what_nobody_was_told_and_tears_are_answered_once(answer: str, before: str) -> None:
+    strategy = _strategy("critical_incident", "deepen_narrative")
+    asked = request("critical_incident", strategy, label="the bins", answer=answer, turn=5)
+    assert next(iter(wordings(asked))).startswith(before)
+    again = asked.model_copy(update={"all_questions": (f"{before} And then?", "What was that like?")})
+    assert not next(iter(wordings(again))).startswith(before)
+
+
+@pytest.mark.parametrize("answer", ["We laughed till I cried.", "She cried for an hour.", "I told him that."])
+def test_other_tears_and_other_confidences_are_not(answer: str) -> None:
+    strategy = _strategy("critical_incident", "deepen_narrative")
+    asked = request("critical_incident", strategy, label="an hour", answer=f"We went home. {answer}", turn=5)
+    assert not next(iter(wordings(asked))).startswith(("Thank you", "I'm sorry"))
+
+
+def test_what_somebody_had_enough_of_is_worth_less() -> None:
+    said = "Mah, you ask me always what it was like! It's like I said, heavy, a stone."
+    strategy = _strategy("critical_incident", "deepen_narrative")
+    asked = request("critical_incident", strategy, label="a stone", answer=said)
+    lines = (Line(speaker="interviewer", text="What was that like for you?"), Line(speaker="respondent", text=said))
+    grumbled = asked.model_copy(update={"lines": lines})
+    mild = asked.model_copy(update={"lines": (lines[0], Line(speaker="respondent", text="It was heavy, a stone."))})
+    assert questions._worn(grumbled)["like"] == pytest.approx(questions._worn(mild)["like"] + SPURNED)
+
+
+def test_nothing_of_what_somebody_says_who_composed_themselves_is_asked_about() -> None:
+    said = "No, no, you're kind, I'm all right. I've got a hanky. We can carry on."
+    strategy = _strategy("critical_incident", "deepen_narrative")
+    asked = request("critical_incident", strategy, label="a hanky", answer=said, composed=True, follows_reply=True)
+    assert next(iter(wordings(asked))) in phrasing("en").back_to_story
 
 
 def test_what_moderators_are_expected_to_think_outweighs_the_ranker() -> None:

@@ -57,6 +57,18 @@ def test_clause_inside_a_sentence_is_said_back_and_so_are_phrases_and_what_would
         ("If I had gone there by myself that day, fine.", "You had gone"),
         ("I think so.", "You think"),
         ("You never know with people like them, do you, my dear.", "You never"),
+        ("But that second when she looked at me, I think she was waiting.", "She was waiting"),
+        (
+            "I am afraid that if I tell her, she says nothing. Then we buy a car and I drive with one hand again.",
+            "You drive with one hand",
+        ),
+        ("I need a week, with a weekend in it, and I'd be happy.", "You'd be happy"),
+        (
+            "I put the leaflet behind the clock, where, I confess, it remains.",
+            "You put the leaflet behind the clock, where",
+        ),
+        ("They congratulated me, imagine.", "They congratulated you, imagine"),
+        ("We only ever talked under a bonnet, him and me.", "You only ever talked under a bonnet, him"),
         ("Oh God.", "Oh God"),
         ("You'll be thinking, he's gone soft, but it's just habit, forty years.", "He's gone soft"),
         ("The evidence would suggest that it isn't the quiet I need.", "The evidence"),

@@ -292,3 +292,29 @@ def test_what_is_done_now_is_no_past(
         focus_quote=clause,
     )
     assert [said.text.split(". ")[1] for said in back.found(asked)] == [probe]
+
+
+def test_what_is_still_so_is_no_past_whatever_was_told_before_it(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RATINGS, "He still tells it that way.", 2.8)
+    LIKELY["means"] = 2.0
+    answer = "His shop had failed and he told everybody. He still tells it that way."
+    found = back.found(request(answer, focus_label="still tells it that way", focus_quote="still tells it that way"))
+    assert [said.text for said in found] == ["He still tells it that way. What does that mean to you?"]
+
+
+def test_who_said_what_they_thought_is_not_asked_what_went_through_their_mind(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    LIKELY.update({"mind": 1.0, "like": 0.6})
+    silent = "It was late. He didn't dare ask me."
+    thinking = "And I thought, why me? He didn't dare ask me."
+    asked = {answer: back.found(request(answer))[0].text for answer in (silent, thinking)}
+    assert asked[silent].endswith("What went through your mind then?")
+    assert asked[thinking].endswith("What was that like for you?")
+
+
+def test_why_it_matters_is_hardly_asked_behind_it(back: SayingBack) -> None:
+    LIKELY.update({"matter": 0.9, "like": 0.6})
+    assert back.found(request())[0].text.endswith("What was that like for you?")
