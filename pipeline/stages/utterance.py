@@ -18,6 +18,10 @@ from pipeline.ports import ActReader
 from pipeline.state import Utterance, utterance_id
 
 
+SAYS_MORE = 14
+"""Words of a message from which on one that chooses what is offered tells something besides, which is not lost."""
+
+
 def check_answer(text: str, max_chars: int) -> str:
     """The answer as it is kept: outer white space removed, everything else as it was said.
 
@@ -106,7 +110,7 @@ class UtteranceStage:
         if moment is None or not text:
             return ()
         chosen = chosen_act(moment)
-        if chosen is not None:
+        if chosen is not None and len(text.split()) <= SAYS_MORE:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
         asked = asked_back(moment) or question
         heard = meant(moment, await self._reader.read(text, asked, context.state.language))

@@ -205,3 +205,24 @@ async def test_who_chooses_something_else_is_asked_about_nothing_that_was_said_i
     states = {state.label: state.declined for state in talk.state.tracker.states}
     assert states.get("her favourite place", True)
     assert "favourite place" not in (talk.state.question.text if talk.state.question else "")
+
+
+async def test_what_is_told_beside_that_it_can_go_on_is_not_lost() -> None:
+    story = "She bent down and straightened my collar and whispered to me that I should only mouth the words, and so I "
+    story += "did, for sixty years, at every wedding there was."
+    tears = f"{story} I've gone a bit weepy."
+    on = "I'm all right, we can go on. I sang to the hens at the bottom of the garden, on the coal bunker, every day."
+    told = on.partition(". ")[2]
+    talk = interview(
+        {
+            tears: [(story, "tells"), ("I've gone a bit weepy.", "distress")],
+            on: [(on[: -len(told)], "aside"), (told, "tells")],
+        }
+    )
+    await talk.say(tears, concepts(("mouth the words", "attribute")))
+    talk.extractor.script[on] = concepts(("sang to the hens", "attribute"))
+    await talk.say(on)
+    assert told in talk.extractor.requests[-1].text
+    assert "sang to the hens" in [node.label for node in talk.state.nodes]
+    assert event(talk)["type"] == "question.completed"
+    assert conduct_policy().texts.risk_mistaken not in event(talk)["text"]

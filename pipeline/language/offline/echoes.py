@@ -81,8 +81,8 @@ _PURPOSE = re.compile(
 )
 """A clause that only says what something was done for."""
 _GUESSES = re.compile(
-    r"^\W*(?:(?:and|but|so|because|cos|well),? )*i(?:'m afraid| am afraid| (?:do )?(?:think|guess|suppose|reckon|believe))"
-    r"(?: that)? (?:he|she|they)\b",
+    r"^\W*(?:(?:and|but|so|because|cos|well),? )*i(?:'m afraid| am afraid| (?:do )?(?:think|guess|suppose|reckon"
+    r"|believe))(?: that)? (?:he|she|they)\b",
     re.IGNORECASE,
 )
 """A clause of what somebody only thinks of somebody else: “I think she was waiting.”"""
