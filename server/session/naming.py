@@ -9,6 +9,7 @@ import structlog
 from pipeline.calls import recording
 from pipeline.errors import PipelineError
 from server.hot.errors import HotError
+from server.lean_event import LeanEvent
 from server.session import rules
 from server.session.change import Change
 from server.session.context import SessionContext
@@ -30,7 +31,7 @@ class SlotNaming:
 
     def __init__(self, session: SessionContext) -> None:
         self._session = session
-        self._wanted = asyncio.Event()
+        self._wanted = LeanEvent()
         self._running = False
         session.observers.append(self._observe)
 

@@ -10,11 +10,11 @@ wait for room for as long as it takes, and can be taken back as long as it was n
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from server.hot.values import DurableEvent
+from server.lean_event import LeanEvent
 from server.protocol.base import Message
 from server.protocol.codec import encode, encode_event, encode_sound
 from server.protocol.codes import CLOSE_POLICY
@@ -64,14 +64,15 @@ class Outbox:
         self._wire = wire or OwnWire()
         self._bound = bound
         self._wait_s = wait_s
-        self._frames: deque[str | bytes] = deque()
-        self._aloud: deque[Message] = deque()
+        # Lists, which are short and cost nothing while they are empty; a queue takes half a kilobyte.
+        self._frames: list[str | bytes] = []
+        self._aloud: list[Message] = []
         self._aside: list[DurableEvent] = []
         self._held = False
         self._last_id = 0
-        self._changed = asyncio.Event()
-        self._room = asyncio.Event()
-        self._closed = asyncio.Event()
+        self._changed = LeanEvent()
+        self._room = LeanEvent()
+        self._closed = LeanEvent()
         self._close_code: int | None = None
         self._worded: Callable[[Message], Message] = lambda message: message
 
@@ -168,12 +169,12 @@ class Outbox:
             if self._close_code is not None:
                 return None
             if self._aloud:
-                self._frames.extend(self._wire.message(self._aloud.popleft()))
+                self._frames.extend(self._wire.message(self._aloud.pop(0)))
                 self._room.set()
                 continue
             self._changed.clear()
             await self._changed.wait()
-        frame = self._frames.popleft()
+        frame = self._frames.pop(0)
         self._room.set()
         return frame
 

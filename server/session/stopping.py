@@ -7,6 +7,7 @@ import asyncio
 import structlog
 
 from server.hot.errors import HotError
+from server.lean_event import LeanEvent
 from server.session import rules
 from server.session.commands import Commands
 from server.session.context import SessionContext
@@ -29,7 +30,7 @@ class Aftermath:
     def __init__(self, session: SessionContext, commands: Commands) -> None:
         self._session = session
         self._commands = commands
-        self._changed = asyncio.Event()
+        self._changed = LeanEvent()
         self._changed.set()
         session.observers.append(self._observe)
 

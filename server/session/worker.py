@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -12,6 +11,7 @@ import structlog
 
 from pipeline.errors import PipelineError
 from server.hot.errors import HotError, NotOwner, SessionErased, SessionNotHot, StorageUnavailable
+from server.lean_event import LeanEvent
 from server.protocol.codes import CLOSE_NORMAL, CLOSE_SERVICE_RESTART, CLOSE_TAKEN_OVER
 from server.protocol.outbound import Notice
 from server.session.audience import Audience
@@ -80,10 +80,10 @@ class Worker:
         self._settings = settings
         self._clock = clock
         self._tell = tell
-        self._jobs: deque[Job[Any]] = deque()
-        self._changed = asyncio.Event()
+        self._jobs: list[Job[Any]] = []
+        self._changed = LeanEvent()
         self._current: asyncio.Task[None] | None = None
-        self._settled = asyncio.Event()
+        self._settled = LeanEvent()
         self._storage_down = False
         self.leaving: Moved | None = None
         """Why this worker takes no more jobs, if so."""
@@ -112,7 +112,7 @@ class Worker:
         finally:
             self.leaving = self.leaving or Moved("storage_unavailable", "This server is stopping.")
             while self._jobs:
-                self._jobs.popleft().fail(self.leaving)
+                self._jobs.pop(0).fail(self.leaving)
             self._audience.close(self.leaving.close_code)
             self._settled.set()
 
@@ -124,7 +124,7 @@ class Worker:
             if self._jobs:
                 self._settled.clear()
                 self.last_used = self._clock()
-                return self._jobs.popleft()
+                return self._jobs.pop(0)
             self._changed.clear()
             await self._changed.wait()
         return None
@@ -195,7 +195,7 @@ class Worker:
 
     def put_first(self, name: str, work: Callable[[], Awaitable[T]]) -> None:
         """Queue a job before all others; for the owner's own work, without a bound."""
-        self._jobs.appendleft(Job(name, work))
+        self._jobs.insert(0, Job(name, work))
         self._changed.set()
 
     async def do(self, name: str, work: Callable[[], Awaitable[T]]) -> T:

@@ -22,6 +22,7 @@ from pipeline.grid.rating import written
 from pipeline.turn import Answer
 from server.addresses import address_of
 from server.hot.errors import NotOwner
+from server.lean_event import LeanEvent
 from server.protocol.codec import ProtocolProblem, decode_binary, decode_text
 from server.protocol.codes import CLOSE_NORMAL, CLOSE_POLICY, CLOSE_SERVICE_RESTART
 from server.protocol.inbound import (
@@ -141,9 +142,10 @@ class RespondentConnection(ClientSocket[Received, Hello]):
         super().__init__(websocket, services.settings, services.clock, services.on_error)
         self._services = services
         self._outbox = Outbox(services.settings.outbox_events, services.settings.outbox_wait_s, wire)
-        self._waiting: asyncio.Queue[Task] = asyncio.Queue(services.settings.waiting_messages)
+        self._waiting: list[Task] = []
+        self._arrived = LeanEvent()
         self._owner: SessionOwner | None = None
-        self._greeted = asyncio.Event()
+        self._greeted = LeanEvent()
         self._reading: ReadingAloud | None = None
         """Reads questions aloud, once the client has asked for it."""
         self._tasks: asyncio.TaskGroup | None = None
@@ -235,7 +237,7 @@ class RespondentConnection(ClientSocket[Received, Hello]):
             return
         handler = MessageHandler(self._services, owner, self._outbox)
         while True:
-            task = await self._waiting.get()
+            task = await self._next()
             try:
                 await handler.handle(task.message)
                 if task.done is not None:
@@ -245,6 +247,21 @@ class RespondentConnection(ClientSocket[Received, Hello]):
                 if isinstance(exc, Moved):
                     self._outbox.close(exc.close_code)
                     return
+
+    async def _next(self) -> Task:
+        """The next message that waits for the session."""
+        while not self._waiting:
+            self._arrived.clear()
+            await self._arrived.wait()
+        return self._waiting.pop(0)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._waiting) >= self._services.settings.waiting_messages
+
+    def _put(self, task: Task) -> None:
+        self._waiting.append(task)
+        self._arrived.set()
 
     async def _receive(self) -> None:
         """Read messages until the client goes or must go."""
@@ -274,7 +291,6 @@ class RespondentConnection(ClientSocket[Received, Hello]):
         Raises:
             ProtocolProblem: it can't be taken now.
         """
-        waiting = self._waiting
         try:
             match message:
                 case Ping():
@@ -291,15 +307,15 @@ class RespondentConnection(ClientSocket[Received, Hello]):
                     return
                 case Hello():
                     raise ProtocolProblem("invalid_message", "hello was said already.", ref="hello")
-                case ChangeSettings() if not waiting.full():
+                case ChangeSettings() if not self._is_full:
                     # An answer that is announced right after it is heard by these settings.
                     if self._owner is not None:
                         self._owner.context.request_settings(wished(message))
-                    waiting.put_nowait(Task(message, ref, done))
-                case _ if waiting.full():
+                    self._put(Task(message, ref, done))
+                case _ if self._is_full:
                     raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref=ref)
                 case _:
-                    waiting.put_nowait(Task(message, ref, done))
+                    self._put(Task(message, ref, done))
         except SessionProblem as problem:
             await self.refuse(error_frame(problem, ref=ref))
 

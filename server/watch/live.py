@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections import deque
 from datetime import datetime
 from typing import Any
 
@@ -64,8 +63,8 @@ class LiveSession:
         """What the respondent is saying."""
         self.answer: WatchedTranscriptFinal | None = None
         """The answer that is worked on."""
-        self.actions: deque[Action] = deque(maxlen=KEPT_ACTIONS)
-        """What moderators did here: the store learns of it later than the state does."""
+        self.actions: list[Action] = []
+        """What moderators did here lately: the store learns of it later than the state does."""
         self.alerts = ActiveAlerts()
         """Why the session needs a person."""
 
@@ -83,6 +82,10 @@ class LiveSession:
     def state(self) -> InterviewState:
         """The session after its last commit, without graphs and histories while it rests."""
         return self.ledger.outline
+
+    def acted(self, action: Action) -> None:
+        """A moderator did something here."""
+        self.actions = [*self.actions, action][-KEPT_ACTIONS:]
 
     def decided(self, record: TurnRecord) -> None:
         """There is a record of the latest turn."""

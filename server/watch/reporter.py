@@ -199,7 +199,7 @@ class Reporter:
         self._tell_row()
         if event.record.action is not None:
             action = frames.of_action(self.session_id, event.record.action)
-            live.actions.append(action)
+            live.acted(action)
             self._publish(action)
 
     # Time

@@ -7,7 +7,8 @@ import gc
 
 import pytest
 
-from server.garbage import AT_ONCE, WORTH_IT, GarbageCollection
+from server import resident_memory
+from server.garbage import AT_ONCE, GIVE_BACK_S, WORTH_IT, GarbageCollection
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,26 @@ async def test_python_looks_through_all_again_when_it_ends() -> None:
         assert gc.get_threshold()[2] > 1000
         running.cancel()
     assert gc.get_threshold() == before
+
+
+async def test_memory_is_given_back_now_and_then_while_nobody_waits() -> None:
+    now, quiet, given = 100.0, True, 0
+
+    def give() -> None:
+        nonlocal given
+        given += 1
+
+    collection = GarbageCollection(lambda: quiet, lambda _: None, give_back=give, clock=lambda: now)
+    assert not await collection.tidy()
+    now += GIVE_BACK_S
+    quiet = False
+    assert not await collection.tidy()
+    quiet = True
+    assert await collection.tidy()
+    assert not await collection.tidy()
+    assert given == 1
+
+
+def test_giving_back_is_nothing_where_the_library_has_no_such_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resident_memory, "_trim", lambda: None)
+    assert resident_memory.give_back() is False
