@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import re
-
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
-    GraphOutput,
     StateOutput,
     StrategyOutput,
     UtteranceOutput,
 )
-from pipeline.engines.base import Decision
 from pipeline.finished import ALL_TOLD, NOTHING_LEFT, closes
 from pipeline.focus import Focus
-from pipeline.focusing import focus_of
 from pipeline.grid.steps import asked, step_of
 from pipeline.guide import asked_for, given_up
-from pipeline.question.text import sentences
 from pipeline.threads import left
 
 SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
 """The focus of `focus_mode: summary`, by language."""
-
-ALL_SAID = re.compile(
-    r"^\W*(?:no|nothing|nope|nein)\b"
-    r"|\b(?:that(?:'?s| is| was)(?: really| about| honestly)? (?:all|it|everything|me)|nothing (?:else|more)"
-    r"|(?:is|was) all i (?:have|had|wanted)|i(?:'ve| have) said (?:it all|everything)"
-    r"|das (?:war'?s|ist alles|wäre alles)|sonst nichts|nichts weiter|هذا كل شيء|لا شيء آخر)\b[^.?!]{0,45}[.!]?\s*$",
-    re.IGNORECASE,
-)
-"""An answer to the closing question that moves somebody is asked about once more, unless it ends with this, …"""
-LEAVE_IN = 3
-TAKES_LEAVE = re.compile(
-    r"\bthat(?:'s|’s| is| was)(?: really| about| just)? (?:all|it)\b"
-    r"|\bi(?:'ve|’ve| have)?(?: now| just)? (?:said|told you) (?:everything|it all|all of it)\b"
-    r"|\b(?:thanks|thank you|cheers|ta very much|ta,)(?! to\b)"
-    r"|\b(?:danke|das war'?s|das ist alles)\b|شكرا",
-    re.IGNORECASE,
-)
-"""… or takes leave in one of so many last sentences."""
 
 LATELY, OFTEN, SOONEST = 3, 2, 8
 """Somebody who says so many times in so many answers that there is no more to tell of something, from so many turns on,
@@ -49,9 +25,6 @@ has no more to tell of anything."""
 ENOUGH_SHARE, TOLD_TWICE = 0.6, 4
 """Share of an interview's turns from which on one answer is enough that ends with such a sentence; and turns from
 which on two of the latest are."""
-FLOW = 30
-"""Words of an answer from which on, with strong feeling in it, the closing question can wait for another turn."""
-STRONG = 2
 
 
 def nothing_left(context: TurnContext) -> bool:
@@ -68,46 +41,6 @@ def nothing_left(context: TurnContext) -> bool:
         return False
     found = [NOTHING_LEFT.search(one) is not None for one in latest]
     return ALL_TOLD.search(latest[-1]) is not None or (found[-1] and sum(found) >= OFTEN)
-
-
-def in_flow(context: TurnContext) -> bool:
-    """Whether somebody is in the middle of telling something that moves them."""
-    graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
-    moved = any((node.emotion or 0) >= STRONG for node in graph.nodes.values() if node.last_mention_turn == turn)
-    return moved and len(context.get(UtteranceOutput).content.split()) >= FLOW
-
-
-def follows_up(context: TurnContext) -> bool:
-    """Whether the closing question brought something new, and a turn is left to ask about it."""
-    start, question = context.get(ContextOutput), context.state.question
-    return (
-        start.closing
-        and not start.correcting
-        and start.turn_number < start.max_turns
-        and question is not None
-        and question.kind == "closing_question"
-        and bool(context.get(GraphOutput).gained)
-        and in_flow(context)
-        and not any(act.act == "wants_stop" for act in context.get(UtteranceOutput).acts)
-        and not ALL_SAID.search(context.answer.text)
-        and not any(TAKES_LEAVE.search(said) for said in sentences(context.answer.text)[-LEAVE_IN:])
-    )
-
-
-def followed_up(context: TurnContext, decision: Decision) -> ContinuationOutput | None:
-    """The question about what the closing question brought: the engine's best one about it; None where it has none."""
-    graph, tracker = context.get(GraphOutput).graph, context.get(StrategyOutput).tracker
-    turn = context.get(ContextOutput).turn_number
-    for candidate in decision.candidates:
-        known = context.strategies.find(candidate.strategy)
-        if candidate.is_ruled_out or known is None or known.generates_closing_question or candidate.target is None:
-            continue
-        focus = focus_of(candidate.target, tracker, graph, turn)
-        if focus is not None and focus.mentioned_turn == turn:
-            return continued(
-                context, "", strategy=candidate.strategy, focus=focus, because="the closing question brought it"
-            )
-    return None
 
 
 def continued(

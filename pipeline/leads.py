@@ -175,6 +175,8 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
             continue
         if kind == "asks" and more and len(words(sentence)) <= OUTCRY:
             continue
+        if kind == "asks" and not elements and rules["of_somebody"].search(said) and not rules["one"].search(said):
+            continue  # “How's she to know what I mean?”
         if kind == "asks" and not elements and _is_story(told, rules):
             continue  # “In a car, who will shout?”: what a story ends with is not asked of the description.
         if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):

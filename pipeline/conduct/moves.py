@@ -38,6 +38,8 @@ SAYS_NOTHING = re.compile(
     r"|so|him|her|me|them|you|i|he|she|we|they|there|then|now|but|and|the|an?)){1,3}"
 )
 """Words that can't be what is right: what was heard as a correction says something else."""
+SMALL_WORDS = 30
+"""Words of a message up to which one that begins with a no, and says that all is well, tells nothing to ask about."""
 A_STORY = 25
 """Words told beside an act from which on somebody tells a story and is not broken off."""
 GOING_ON = "going_on"
@@ -51,6 +53,8 @@ LONG_MESSAGE = 8
 REPAIRS: frozenset[Act] = frozenset(
     {"asks_back", "asks_interviewer", "complains", "corrects", "wants_pause", "distress", "risk"}
 )
+_TO_YOU = re.compile(r"\byou\b|\b(?:Sie|du)\b|\bأنت\b", re.IGNORECASE)
+"""Words by which a complaint in the middle of a story is to the interviewer."""
 _NUMBERS = {
     "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
     "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "zehn": 10, "elf": 11, "zwölf": 12,
@@ -241,6 +245,9 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
         return "no"
     plainly = asked in ("withdrawal", "risk") or (asked in ("stop", "pause") and _few(said))
     if plainly and _begins(said, texts.no_begins):
+        return "no"
+    well = _begins(said, texts.no_begins) and _has(said, (*texts.safe_words, *texts.back_words))
+    if asked in ("stop", "pause") and well and moment.find("wants_stop") is None and len(said.split()) <= SMALL_WORDS:
         return "no"
     return None
 
@@ -471,7 +478,7 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
         return None  # Who takes leave behind the last answer is thanked: the interview is over.
     if (heard.sure and not lone) or moment.conduct.asked == "stop":
         return _stop(moment)
-    if moment.closing:
+    if moment.closing or (moment.shown and heard.heard_by == "reader" and moment.told_words >= A_STORY):
         return None
     if moment.questions_left <= 0:
         # Whether it was meant can't be asked any more; who told nothing else is not asked for a last word.
@@ -482,6 +489,8 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
 def _wants_pause(moment: Moment, heard: HeardAct) -> Move | None:
     if moment.shown and not heard.sure and heard.heard_by == "reader" and moment.told_words >= LONG_MESSAGE:
         return None  # Whoever tells of an idea, and in no words asks for a pause, is listened to.
+    if not heard.sure and moment.told_words >= A_STORY and moment.conduct.asked != "pause":
+        return None  # Who tells on at such length does not need a moment.
     if heard.sure or moment.conduct.asked == "pause":
         answered = moment.told_words >= LONG_TELLING
         return Move("wants_pause", moment.texts.pause, "stands", answered=answered)
@@ -509,7 +518,7 @@ def _go_on(moment: Moment, text: str = "") -> Move:
     few = moment.told_words < LONG_TELLING and not moment.closing and moment.questions_left > 0
     if moment.conduct.answered and moment.texts.cut_in_go_on and few:
         return Move("wants_stop", moment.texts.cut_in_go_on, "stands")
-    return replace(_carry_on(moment, text), act="wants_stop")
+    return replace(_carry_on(moment, text), act="wants_stop", leaves_answer=True)
 
 
 def _wants_withdrawal(moment: Moment, heard: HeardAct) -> Move:
@@ -632,6 +641,9 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     unfinished = next((one for one in moment.acts if one.about == GOING_ON), None)
     if unfinished is not None:
         return _wants_topic(moment, unfinished)
+    refused = next((one for one in moment.acts if one.act == "declines" and one.sure and one.heard_by == "rules"), None)
+    if refused is not None:
+        return _declines(moment, refused)  # “That's the second time you ask. I'd rather not make an opera of it.”
     if heard.about in ("told", ENOUGH):
         # Whoever tells something new all the same is listened to; a long apology would be deaf to it, none as well.
         answers = moment.told_words >= STORY_WORDS
@@ -639,7 +651,8 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
             texts.enough if heard.about == ENOUGH else texts.complained_briefly if told_on else texts.complained_told
         )
         if answers:
-            wordings = () if heard.about == ENOUGH else wordings[:1]
+            spoken_to = heard.start == 0 or _TO_YOU.search(moment.said[heard.start : heard.end]) is not None
+            wordings = wordings[:1] if heard.about != ENOUGH and spoken_to else ()
         text = moment.variant(wordings) if wordings else ""
         return Move(
             "complains",

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
-from pipeline.continuing import continued, followed_up, follows_up, in_flow, nothing_left
+from pipeline.continuing import continued, nothing_left
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput, UtteranceOutput
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
@@ -75,10 +75,9 @@ def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
 
 
 def _last_chance(context: TurnContext) -> bool:
-    """Whether the closing question has to come now: for one more to be left after it, or, in flow, for any to be."""
+    """Whether the closing question has to come now, so that it can be answered."""
     start = context.get(ContextOutput)
-    left = start.max_turns - start.turn_number
-    return left == 1 or (left == 2 and not in_flow(context))
+    return start.max_turns - start.turn_number == 1
 
 
 def _at_a_break(context: TurnContext, decision: Decision) -> bool:
@@ -130,15 +129,15 @@ class ContinuationStage:
 
         0. The interviewer replies to an act, and no new question follows: nothing changes here.
         1. A correction of the answer to the closing question: the closing question again, if turns are left.
-        2. The closing question was answered, or this was the last turn: the end; but what it brought that is new is
-           asked about once, if a turn is left.
+        2. The closing question was answered, or this was the last turn: the end. Who was told that it ends is not asked
+           on, whatever the answer brought.
         3. A moderator's question: go on with it.
         4. What the concept demands is still open, and the interview would close or its turns are only just enough:
            that question. Elements press for turns unless the engine weighs them against what people bring up.
         5. It would close, and a repertory grid was not rated: the ratings.
         6. The engine chose the closing strategy: the closing question.
         7. The respondent says that there is no more to tell, again and again or late in the interview; or, in a long
-           one, only one turn more is left than the closing question needs: the closing question.
+           one, no turn more is left than the closing question needs: the closing question.
         8. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
            on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
            While topics of a guide are open, or a grid needs something, only answers that bring nothing saturate.
@@ -153,10 +152,6 @@ class ContinuationStage:
         if start.closing and start.correcting and turn < start.max_turns:
             closing = context.strategies.closing
             return continued(context, "", strategy=closing.name if closing else MODERATOR, closing=True)
-        if start.closing and decision is not None and follows_up(context):
-            more = followed_up(context, decision)
-            if more is not None:
-                return more
         if start.closing or turn >= start.max_turns:
             reason = MAXIMUM_TURNS if turn >= start.max_turns else CLOSING_ANSWERED
             return continued(context, reason, complete=True)

@@ -42,9 +42,11 @@ TELLING_WORDS = 5
 REPEAT_FOCUS_WINDOW = 6
 
 
-DEMANDED, DEMANDED_EARLY = 0.8, 1.7
+DEMANDED, DEMANDED_EARLY = 0.8, 2.3
 """What the concept's own question is worth at a break, 0 to 3: of 19 such questions two were good and six hurt; and
 early, when what it asks for has hardly been told and nobody has confided anything."""
+GOES_ON = frozenset({"distress", "wants_stop"})
+"""Acts after which somebody who says that it can go on has said nothing to ask about."""
 EARLY = 4
 """Turns up to which that is so."""
 FEW_TOLD = 12
@@ -243,10 +245,10 @@ class QuestionStage:
             focus_is_jump=focus.is_jump if focus else False,
             focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
             focus_is_last_said=self._is_last_said(context, focus),
-            unheard=self._is_unheard(context, going) or (start.closing and not going.ask_closing),
+            unheard=self._is_unheard(context, going),
             complained=_is_put_out(chosen.move, answered.text),
             turned_away=chosen.move is not None and chosen.move.act in ("declines", "wants_topic"),
-            composed=chosen.move is not None and chosen.move.act == "distress" and chosen.move.leaves_answer,
+            composed=chosen.move is not None and chosen.move.act in GOES_ON and chosen.move.leaves_answer,
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
             focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "")

@@ -10,7 +10,6 @@ from pipeline.concept import demands_of
 from pipeline.conduct.moment import move_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
-from pipeline.continuing import follows_up
 from pipeline.contracts import (
     ContextOutput,
     Contract,
@@ -92,7 +91,7 @@ class StrategyStage:
         undecided = self._with_topics(context, replace(undecided, step=step, phase=before or matrix.phase))
         if move is not None and move.then != "engine":
             return undecided
-        if start.turn_number >= start.max_turns or (start.closing and not follows_up(context)):
+        if start.turn_number >= start.max_turns or start.closing:
             return undecided
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":

@@ -17,7 +17,6 @@ from pipeline.grid.steps import begun
 from pipeline.ports import ActReader
 from pipeline.state import Utterance, utterance_id
 
-
 SAYS_MORE = 14
 """Words of a message from which on one that chooses what is offered tells something besides, which is not lost."""
 

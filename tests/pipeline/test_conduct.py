@@ -83,7 +83,7 @@ async def test_who_wants_to_stop_behind_something_new_at_the_end_is_not_asked_on
     new = "There was one thing more that I never told anybody: I was so ashamed that I could not open his letter."
     text = f"{new} I want to stop now."
     talk = interview({text: [("I want to stop now.", "wants_stop")]})
-    for turn in range(1, 14):
+    for turn in range(1, 15):
         await talk.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
     asked = talk.state.question
     assert asked is not None and asked.kind == "closing_question"

@@ -41,7 +41,9 @@ HARM_IN_A_STORY = (0.998, 0.002)
 DENIES = 0.02
 """Probability of an act of `DOUBTED` below which a rule that is not sure of it counts for nothing."""
 TO_US = re.compile(
-    r"\b(?:told (?:you|u)|asked me|just said|i'?ve said|i said that|tell(?:ing)? (?:you|u))\b", re.IGNORECASE
+    r"\b(?:told (?:you|u)|asked me|just said|i'?ve said|i said that|tell(?:ing)? (?:you|u)|you do (?:like|love|enjoy)"
+    r"|my (?:own|last) (?:words?|sentences?|lines?))\b",
+    re.IGNORECASE,
 )
 """Words about what was said to the interviewer."""
 ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -215,6 +217,20 @@ ASKS = re.compile(
     re.IGNORECASE,
 )
 """Words without which nobody asks: what only tells is no question to the interviewer, whatever the reader hears."""
+SAID_AT_LAST = re.compile(r"\bthere,? (?:now )?i(?:'ve| have) said (?:it|that)\b", re.IGNORECASE)
+"""Words of somebody who has brought it over their lips, and complains of nothing."""
+REPORTS = re.compile(
+    r"(?:\b(?:could|should|would|might|must|didn't|never) (?:have )?(?:said|say)"
+    r"|\b(?:he|she|they|we|you|who|one) (?:said|says|say)"
+    r"|\b(?:thought|think|thinking|goes|went|asked|told (?:him|her|them|me|myself)|to myself|wrote|shouted|whispered))"
+    r",?[\s\"'“”‘’]*$",
+    re.IGNORECASE,
+)
+"""How a clause ends behind which somebody's words or thoughts are reported."""
+OF_REPORTS: frozenset[Act] = frozenset(
+    {"declines", "complains", "corrects", "asks_back", "wants_topic", "dont_know", "wants_withdrawal"}
+)
+"""What such words are not meant as, for the interviewer."""
 PUTS_RIGHT = re.compile(
     r"^\W*(?:no|nope|oh no|well no)\b[^.!?]{0,60}?\bi (?:only |just |never )?(?:said|meant)\b"
     r"(?! (?:no|yes|so|to|it (?:to|because)|that (?:to|because))\b)"
@@ -266,6 +282,9 @@ class ActHearing:
             ]
         if "wants_withdrawal" in denied:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
+        by_rule = [None if one and _is_reported(one, text) else one for one in by_rule]
+        if SAID_AT_LAST.search(text):
+            by_rule = [None if one and one.about in ("told", "enough") else one for one in by_rule]
         if NO_TEARS.search(text):
             denied.add("distress")
             by_rule = [None if one and one.act == "distress" else one for one in by_rule]
@@ -352,6 +371,11 @@ class ActHearing:
                 about = FAINT
             return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, about=about, heard_by="reader")
         return None
+
+
+def _is_reported(heard: HeardAct, text: str) -> bool:
+    """Whether what the rules hear are words that somebody said, or could have said, in what is told."""
+    return heard.act in OF_REPORTS and REPORTS.search(text[: heard.start]) is not None
 
 
 def _is_to_us(heard: HeardAct, clause: Clause) -> bool:

@@ -21,6 +21,8 @@ from pipeline.ports import QuestionRequest
 from pipeline.question.templates import stable_hash, was_asked
 from pipeline.question.text import sentences, words
 
+MUCH = 30
+"""Words of an answer beside a complaint from which on something of it is said back all the same."""
 REMEMBERED = 64
 """Moments of which what was found is kept while their question is made."""
 LATELY = 6
@@ -38,6 +40,9 @@ OF_A_MOMENT, UNTOLD = ("like", "mind", "then", "did", "why"), 0.25
 """Probes for something that happened, and what they lose where no stories are asked for."""
 IN_A_ROW, LATELY_SAID = 0.05, 0.03
 """What saying something back loses right after a question that did so, and for each of the latest that did."""
+RUN, EACH_MORE = 2, 0.25
+"""Questions in a row that said something back, from which on it loses so much for each: of twelve people four called it
+a parrot."""
 MISFIT = 9.0
 """What a probe loses that does not fit the time of what is said back."""
 THOUGHT = 0.6
@@ -56,7 +61,7 @@ _STILL = re.compile(
     re.IGNORECASE,
 )
 """What is so now, whatever was told before it: “He still tells it that way.”"""
-_ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|hadn't)\b", re.IGNORECASE)
+_ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|hadn't|used to)\b", re.IGNORECASE)
 
 
 _IS_DONE = re.compile(
@@ -195,13 +200,21 @@ def may_say_back(request: QuestionRequest) -> bool:
         and bool(request.lines)
         and request.lines[-1].speaker == "respondent"
         and bool(request.focus_label)
-        and not (request.focus_is_jump or request.complained or request.turned_away or request.composed)
-        and not request.follows_reply
+        and not (request.focus_is_jump or request.turned_away or request.composed)
+        and not ((request.complained or request.follows_reply) and len(request.lines[-1].text.split()) < MUCH)
+        and not _is_weary(request)
         and not (request.strategy is not None and request.strategy.generates_closing_question)
         and not (request.strategy is not None and request.strategy.node_binding == "none")
         and not (told.exhausted or told.closed or told.learning or told.retold)
         and not _LOST.search(request.lines[-1].text)
     )
+
+
+def _is_weary(request: QuestionRequest) -> bool:
+    """Whether the respondent has said lately that they are tired of hearing their own words."""
+    pattern = phrasing(request.language).echo_weary
+    said = (line.text.casefold().replace("’", "'") for line in request.lines if line.speaker == "respondent")
+    return any(re.search(pattern, each) for each in said)
 
 
 @lru_cache(maxsize=64)
@@ -239,6 +252,7 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
     }
     probe = max(PROBES, key=lambda each: likely[each])
     lost = IN_A_ROW * _says_back(questions[-1:], speaking) + LATELY_SAID * _says_back(questions, speaking)
+    lost += EACH_MORE * max(0, _run(questions, speaking) - RUN + 1)
     texts = speaking.behind(probe, time)
     least = LEAST_IN_TESTS if moment.method == echo_worth.CONCEPT_TEST else LEAST
     if texts and worth.rating - lost >= least:
@@ -292,6 +306,14 @@ def _worn(probe: Probe, questions: Sequence[str]) -> float:
     """What a probe loses by the latest questions that asked for the same, in whatever words."""
     asked = [kind_of(question) == probe for question in questions]
     return ASKED * sum(asked) + ASKED_LAST * float(asked[-1:] == [True])
+
+
+def _run(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
+    """How many of the latest questions in a row say something back."""
+    run = 0
+    while run < len(questions) and _says_back(questions[-run - 1 : len(questions) - run], speaking):
+        run += 1
+    return run
 
 
 def _says_back(questions: Sequence[str], speaking: LanguagePhrasing) -> int:

@@ -721,10 +721,40 @@ def test_long_answer_about_an_idea_is_not_broken_off_by_a_pause_that_only_the_re
     said = f"{told}I have ten minutes."
     reader: dict[str, Any] = {"sure": False, "heard_by": "reader"}
     assert move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), shown=True, **reader)) is None
-    plain = move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), **reader))
+    assert move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), **reader)) is None
+    brief = "I have ten minutes."
+    plain = move_for(moment(brief, (brief, "wants_pause"), **reader))
     assert plain is not None and plain.asks == "pause"
-    brief = move_for(moment("I have ten minutes.", ("I have ten minutes.", "wants_pause"), shown=True, **reader))
-    assert brief is not None and brief.asks == "pause"
+
+
+def test_who_tells_on_after_being_asked_whether_to_stop_by_mistake_is_asked_nothing_of_that() -> None:
+    asked = ConductState(asked="stop", answered=True, offers=("stop", "carry_on"))
+    well = "Nah I'm fine, go on. I'm on my day off, I've nothing on but washing."
+    move = move_for(moment(well, (well, "tells"), conduct=asked))
+    assert move is not None
+    assert (move.then, move.text, move.leaves_answer) == ("engine", policy().texts.stop_taken_back, True)
+    tired = "No, I'm fine, but I want to stop here."
+    ended = move_for(moment(tired, (tired, "wants_stop"), conduct=asked))
+    assert ended is not None and ended.then == "stop"
+
+
+def test_refusal_beside_a_complaint_is_heeded() -> None:
+    text = "That's the second time you ask. I'd rather not make an opera of it."
+    acts: tuple[tuple[str, Act], ...] = (
+        ("That's the second time you ask.", "complains"),
+        ("I'd rather not make an opera of it.", "declines"),
+    )
+    move = move_for(moment(text, *acts, about="told"))
+    assert move is not None
+    assert (move.act, move.declines_focus) == ("declines", True)
+    assert move.text in policy().texts.declined
+
+
+def test_what_is_no_complaint_to_us_in_a_story_is_not_apologised_for() -> None:
+    story = "I moved here for the job and I walked round that park every Sunday in the rain with headphones in. "
+    acts: tuple[tuple[str, Act], ...] = ((story, "tells"), ("I've told everybody that already.", "complains"))
+    move = move_for(moment(f"{story}I've told everybody that already.", *acts, about="told"))
+    assert move is not None and move.text == ""
 
 
 def test_stop_that_is_not_sure_ends_an_interview_without_questions_unless_something_was_told() -> None:

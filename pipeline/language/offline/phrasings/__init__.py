@@ -61,6 +61,7 @@ class LanguagePhrasing(BaseModel):
     acknowledgements_confided: tuple[str, ...] = ()
     wept: str = "(?!)"
     grumbles: str = "(?!)"
+    echo_weary: str = "(?!)"
     thanks: tuple[str, ...] = ()
     quotes: bool = True
     mention_object: tuple[str, ...] = ()
