@@ -58,7 +58,7 @@ NO_START = re.compile(
 )
 NO_END = re.compile(
     r"\b(?:an?|the|of|to|in|on|at|for|with|from|by|and|but|or|so|because|that|which|who|when|is|was|were|are|my|your"
-    r"|as if|as though|than"
+    r"|as if|as though|than|(?:is|was|are|were|do|does|did|have|has|had|can|could|will|would)(?:n't| not)"
     r"|his|her|our|their|very|like|more|i|he|she|we|they)$",
     re.IGNORECASE,
 )

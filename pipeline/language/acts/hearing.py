@@ -217,6 +217,12 @@ ASKS = re.compile(
     re.IGNORECASE,
 )
 """Words without which nobody asks: what only tells is no question to the interviewer, whatever the reader hears."""
+BETWEEN_US = re.compile(
+    r"\b(?:get(?:s|ting)? (?:back )?to|stay(?:s|ed)? between|between (?:you and me|us|ourselves)|go(?:es)? no further"
+    r"|reach(?:es)? (?:him|her|them))\b",
+    re.IGNORECASE,
+)
+"""Words of a wish that somebody else should not hear of it, which is none to have it deleted."""
 SAID_AT_LAST = re.compile(r"\bthere,? (?:now )?i(?:'ve| have) said (?:it|that)\b", re.IGNORECASE)
 """Words of somebody who has brought it over their lips, and complains of nothing."""
 REPORTS = re.compile(
@@ -358,6 +364,8 @@ class ActHearing:
             if act == "tells" or act in denied or (act in ENDS and LIFE.search(clause.text)):
                 continue
             if act == "asks_interviewer" and not ASKS.search(clause.text):
+                continue
+            if act in ("wants_withdrawal", "declines") and BETWEEN_US.search(clause.text):
                 continue
             threshold = self._thresholds[act]
             least = max(threshold.alone, LEAST_ALONE.get(act, 0.0), LEAST_IN_A_STORY.get(act, 0.0) if story else 0.0)

@@ -56,6 +56,9 @@ _THINKS = re.compile(
     r"|\bthrough my (?:mind|head)\b|\bsaid to myself\b",
     re.IGNORECASE,
 )
+_WOULD_BE = re.compile(r"\bwould(?:n't)? be\b", re.IGNORECASE)
+_WAS_NOT = re.compile(r"\b(?:could|should|would|might|\w+['’]d)(?:n't| not)? have\b(?! to\b)", re.IGNORECASE)
+"""What was not, and could have been: nobody is asked what it was like."""
 _STILL = re.compile(
     r"\bstill (?!(?:had|went|said|did|was|were|knew|got|felt|thought|kept|came|stood|sat)\b)[a-z]+(?<!ed)\b",
     re.IGNORECASE,
@@ -246,6 +249,7 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
         - UNTOLD * (probe in OF_A_MOMENT and not moment.stories)
         - THOUGHT * (probe == "mind" and _says_thoughts(worth.echo, moment))
         - OUTRIGHT * (probe in ("matter", "gives"))
+        - MISFIT * (probe in OF_A_MOMENT and _WAS_NOT.search(worth.echo.text) is not None)
         - _worn(probe, questions)
         - MISFIT * (not speaking.behind(probe, time))
         for probe, value in worth.probes.items()
@@ -283,6 +287,8 @@ def _time_of(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> ToldAs:
     In a sentence that tells of what was, “would” tells of what used to be.
     """
     could = moment.method == echo_worth.CONCEPT_TEST and may_be_imagined(echo.text)
+    if moment.method == echo_worth.CONCEPT_TEST and _WOULD_BE.search(echo.text):
+        return "imagined"
     if is_imagined(echo.text) or could:
         return "past" if _ANY_PAST.search(echo.sentence) else "imagined"
     return "present" if _is_present(echo, moment, speaking) else "past"
