@@ -42,5 +42,9 @@ class LeanEvent:
         try:
             await future
         finally:
-            if self._waiting is not None and future in self._waiting:
-                self._waiting.remove(future)  # Cancelled before it was set.
+            self._forget(future)
+
+    def _forget(self, future: asyncio.Future[None]) -> None:
+        """Who was cancelled before it was set does not wait any more."""
+        if self._waiting is not None and future in self._waiting:
+            self._waiting.remove(future)
