@@ -43,6 +43,8 @@ _DONE = (
     r"|all (?:that )?there is)"
     r"|(?:i )?(?:don't|haven't)(?: think)?(?: there's| i've| i have)?(?: got| have)? (?:much|anything|a lot)"
     r"(?: more| else)? (?:i can |left )?(?:to )?(?:add|say|tell)(?: to that)?"
+    r"|(?:i )?(?:don't|haven't)(?: really)?(?: got| have)? (?:much|anything|a lot|any) (?:more|else)"
+    r"(?: on (?:it|that|this))?"
     r"|(?:there's |there is |there isn't )?(?:not much|nothing|no|any|not a lot) (?:more|else|next)"
     r"(?: to (?:it|that|say|tell|add))?"
     r"|(?:i'm |i am |let's |we can |i'll |i'd )?(?:happy to |glad to )?leave it (?:there|at that)"

@@ -223,6 +223,18 @@ BETWEEN_US = re.compile(
     re.IGNORECASE,
 )
 """Words of a wish that somebody else should not hear of it, which is none to have it deleted."""
+ENOUGH_OF_IT = re.compile(
+    r"\benough (?:about|on) (?:this|that|it|him|her|them|(?:my|the) \w+)\b"
+    r"|\b(?:don'?t|do not|not) (?:really )?(?:want|wish|like) to (?:say|tell|talk) (?:any ?)?more (?:on|about|of) "
+    r"(?:this|that|it|him|her|them|(?:my|the) \w+)\b",
+    re.IGNORECASE,
+)
+"""Words of somebody who has told enough of one thing, …"""
+OF_ALL = re.compile(
+    r"\b(?:stop(?:ping)?|interview|questions?|finish(?:ed)?|quit|done here|end (?:it|this|here)|go now|have to go)\b",
+    re.IGNORECASE,
+)
+"""… unless they speak of all."""
 SAID_AT_LAST = re.compile(r"\bthere,? (?:now )?i(?:'ve| have) said (?:it|that)\b", re.IGNORECASE)
 """Words of somebody who has brought it over their lips, and complains of nothing."""
 REPORTS = re.compile(
@@ -291,6 +303,15 @@ class ActHearing:
         by_rule = [None if one and _is_reported(one, text) else one for one in by_rule]
         if SAID_AT_LAST.search(text):
             by_rule = [None if one and one.about in ("told", "enough") else one for one in by_rule]
+        enough = ENOUGH_OF_IT.search(text)
+        if enough is not None and OF_ALL.search(text) is None:
+            denied |= ENDS
+            by_rule = [
+                HeardAct(act="declines", start=clause.start, end=clause.end, sure=True)
+                if (one and one.act in ENDS) or (clause.start <= enough.start() < clause.end and not one)
+                else one
+                for clause, one in zip(clauses, by_rule, strict=True)
+            ]
         if NO_TEARS.search(text):
             denied.add("distress")
             by_rule = [None if one and one.act == "distress" else one for one in by_rule]
@@ -364,6 +385,8 @@ class ActHearing:
             if act == "tells" or act in denied or (act in ENDS and LIFE.search(clause.text)):
                 continue
             if act == "asks_interviewer" and not ASKS.search(clause.text):
+                continue
+            if act in OF_REPORTS and REPORTS.search(text[: clause.start]):
                 continue
             if act in ("wants_withdrawal", "declines") and BETWEEN_US.search(clause.text):
                 continue

@@ -440,8 +440,11 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
     told_more = len((answer or "").split()) >= MUCH_BESIDE and not told.exhausted
-    stands = (bool(request.stimulus) and about is None) or _closes(request)
-    over = told.exhausted and (closes(answer or "") or not (told.felt or told.peak)) and request.kind == "follow_up"
+    stays = request.turned_away and bool(best) and kind_of(best[0]) in STAYS
+    stands = (bool(request.stimulus) and about is None and not stays) or _closes(request)
+    late = len(request.all_questions) >= LATE
+    over = told.exhausted and (late or closes(answer or "") or not (told.felt or told.peak))
+    over = over and request.kind == "follow_up"
     if request.complained and told_more and not stands and not request.turned_away:
         best = [*_asked(_beside_complaint(request, speaking, advice), request, speaking, None), *best]
     elif (request.complained or over or request.turned_away or request.composed) and not stands:

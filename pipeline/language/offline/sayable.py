@@ -55,6 +55,8 @@ _THOUGHT = frozenset("think suppose imagine hope believe guess reckon assume fea
 """Verbs behind which it need not be so."""
 _OTHERS = frozenset({"he", "she", "they"})
 """Subjects about whom somebody who only thinks it may be wrong: “I think she was waiting.”"""
+_NOT_ALWAYS = frozenset("sometimes mostly usually maybe perhaps hardly rarely otherwise".split())
+"""Words before a clause without which it would say more than was said."""
 _LIGHT = frozenset("be have do get go say think know mean see guess suppose make come like want".split())
 """Verbs that say nothing by themselves."""
 _ALWAYS_CUT = frozenset({"parataxis", "intj", "punct", "mark", "discourse", "meta", "dep"})
@@ -176,6 +178,8 @@ def _clauses(doc: Doc) -> Iterator[_Piece]:
         if own is not None and any(child.dep_ in ("aux", "auxpass") and child.i < own.i for child in children):
             continue  # “Do I get a reminder or a letter”, whatever mark ends it.
         start = own.left_edge.i if own is not None else _start(verb)
+        if any(child.i < start and child.lower_ in _NOT_ALWAYS for child in children):
+            continue  # “Sometimes I find that comforting” does not say that it is.
         if start > 0 and doc[start - 1].lower_ in _BINDS:
             continue  # “Every time I need rescuing it feels like a point for them” is no clause of “I need”.
         said = doc[subject.left_edge.i : subject.right_edge.i + 1].text if own is None else ""

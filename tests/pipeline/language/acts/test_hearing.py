@@ -632,3 +632,45 @@ def test_who_says_what_they_said_instead_corrects(trained: ActHearing) -> None:
     assert "corrects" not in [
         act.act for act in trained.read_sync("No. I said it to her twice already.", said_back, "en")
     ]
+
+
+def test_what_somebody_never_says_is_no_refusal_and_asking_a_mother_no_address(trained: ActHearing) -> None:
+    told = (
+        "Then the guilt turns up, always about his bedtime. I don't think I'd give the job up. That's what I don't say."
+    )
+    assert "declines" not in [act.act for act in trained.read_sync(told, "Say a little more about that.", "en")]
+    asks = "I think I'm going to ask my mother about the peppers on Sunday, tin or no tin."
+    assert "personal_data" not in [act.act for act in trained.read_sync(asks, "Anything to add?", "en")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I could have said, that's private. But then she knows, doesn't she?",
+        "So saying I'm lonely feels like losing the argument. There, I've said it. The job's great.",
+        "And I'd be obliged if this didn't get back to her.",
+    ],
+)
+def test_words_that_were_not_said_to_us_are_neither_refusal_nor_complaint(trained: ActHearing, text: str) -> None:
+    heard = {act.act for act in trained.read_sync(text, "Tell me more about that.", "en")}
+    assert not heard & {"declines", "complains", "wants_withdrawal"}
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        (
+            "In ninety-eight they found him and we buried him. That's enough about this, please. I don't want more.",
+            "declines",
+        ),
+        ("We had two cows, pigs. We buried him then. I don't want to say more on that. It's enough.", "declines"),
+        ("That's enough about him. I want to stop here.", "wants_stop"),
+        ("That's enough now, please.", "wants_stop"),
+    ],
+)
+def test_who_has_told_enough_of_one_thing_does_not_stop(trained: ActHearing, text: str, act: str) -> None:
+    heard = {
+        one.act for one in trained.read_sync(text, "After that you didn't see him. Tell me more about that.", "en")
+    }
+    assert act in heard
+    assert act == "wants_stop" or not heard & {"wants_stop", "wants_pause"}

@@ -281,9 +281,12 @@ def test_acknowledgements_come_now_and_then_and_never_twice_running() -> None:
     ("answer", "sorry"),
     [
         ("One's a cutting from my gran. She died last year.", True),
+        ("It was the winter that we lost her.", True),
         ("We lost my dad in spring.", True),
         ("I lost my dad in spring.", True),
         ("The battery died on a flight.", False),
+        ("She lost her shop and her friend in one afternoon.", False),
+        ("People think she's dead when I say I light a candle.", False),
         ("I lost my keys.", False),
     ],
 )
