@@ -31,7 +31,8 @@ ASKED, ASKED_LAST = 0.08, 0.3
 """What a probe loses for each of the latest questions that asked the same, and for the last one besides."""
 LEAST = 2.0
 """What saying something back must be worth. Of 110 clauses that were said back in 24 judged conversations which the
-model has not seen, those that promised less than 2.4 were good in 39 of a hundred and bad in 36, the others in 65 and 8."""
+model has not seen, those that promised less than 2.4 were good in 39 of a hundred and bad in 36, the others in 65 and
+8."""
 LEAST_IN_TESTS = 1.8
 """… in a concept test, where it is weighed against every other way to go on: of 114 less than 2.1 meant 41 and 38, more
 than that 64 and 14."""
