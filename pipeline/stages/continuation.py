@@ -31,7 +31,7 @@ GUIDE_FINISHED = "guide_finished"
 NOTHING_LEFT = "nothing_left"
 ROOM = 2
 """Turns that are left for each question that the concept demands, up to which none of them waits any longer."""
-EARLY, SETTLED, DUE = 2, 4, 7
+EARLY, SETTLED, DUE = 2, 6, 7
 """Turns from which on what a concept demands may be asked in a concept test: soon, before what it asks for was told
 and somebody confides something; at a break; and instead of what is next in a list."""
 BRIEF_ANSWER = 15

@@ -47,7 +47,7 @@ DEMANDED, DEMANDED_EARLY = 0.8, 2.3
 early, when what it asks for has hardly been told and nobody has confided anything."""
 GOES_ON = frozenset({"distress", "wants_stop"})
 """Acts after which somebody who says that it can go on has said nothing to ask about."""
-EARLY = 4
+EARLY = 6
 """Turns up to which that is so."""
 FEW_TOLD = 12
 """Words of an answer below which there is nothing in it to ask for more of, where it put a question right."""

@@ -274,7 +274,7 @@ class StaysAtFirst(Stays):
     """A writer that stays with the first answers, and then leaves the choice to the engine."""
 
     def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
-        return super().weighed(choices, worth, in_a_row) if choices[0].turn_number < 4 else 0
+        return super().weighed(choices, worth, in_a_row) if choices[0].turn_number < 6 else 0
 
 
 async def demanding(answers: Sequence[str], writer: PlainWriter | None = None) -> tuple[list[bool], Interview]:
