@@ -54,7 +54,7 @@ _PLAYED_DOWN = re.compile(
     r"\b(?:nothing (?:special|much|really)|like any other|no big deal|not (?:a )?(?:big|great) (?:deal|thing)"
     r"|not (?:of )?(?:any |great |much |very |that )?importan(?:t|ce)|(?:doesn't|didn't|don't|no) matter"
     r"|i (?:believe|think|suppose|guess) (?:i|s?he|it|they|we)|aren't the point|isn't the point"
-    r"|mak(?:e|ing) (?:a (?:meal|fuss|thing)|an opera|much|too much) of (?:it|that|this))\b",
+    r"|mak(?:e|ing) (?:a (?:meal|fuss|thing)|an opera|much|too much) of (?:this|it|that))\b",
     re.IGNORECASE,
 )
 """Words of what is said to be nothing, which would be taken at its word."""

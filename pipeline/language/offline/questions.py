@@ -113,7 +113,7 @@ was bad in 1 % of 73 first times and in 47 % of 53 from the fifth on, more of so
 BLUNT = {"matter": 2.0, "gives": 2.0}
 """What asking outright why something matters, or what it gives somebody, loses: of 23 times all hurt."""
 SPURNED = 0.8
-"""What a probe of a kind loses for the rest of an interview each time that somebody had enough of it."""
+"""What a probe of a kind loses from then on each time that somebody had enough of it."""
 TWICE = frozenset({"means", "matter", "like"})
 LATELY_ASKED, JUST_ASKED = 2, 0.4
 """What asking for such a thing loses besides where one of the latest questions asked for it: who was asked what
