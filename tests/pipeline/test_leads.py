@@ -75,6 +75,7 @@ def test_lead_is_known_by_what_it_says(answer: str, kind: str) -> None:
         "A lamp that she can't switch on, it's beautiful and it's terrible, no?",
         "Are we here for the lamp or for Marcel?",
         "Weren't we talking about a lamp?",
+        "It folds. And who would talk to her then?",
         "And if you're late it's gone. That's it, isn't it?",
         "There's the lamp, but she'll see me too, won't she?",
         "And at my mother-in-law's, would I carry a lamp there? I would not.",

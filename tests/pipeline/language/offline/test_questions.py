@@ -17,7 +17,6 @@ from pipeline.language.offline.echoes import Echo
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.questions import (
-    BLUNT,
     HALFWAY,
     LATE,
     SPURNED,
@@ -593,6 +592,15 @@ def test_concept_test_asks_what_promises_most_of_what_was_said_and_what_is_liste
     assert writer.weighed(choices, worth, in_a_row) == taken
 
 
+def test_what_a_concept_demands_waits_where_the_answer_weighs(monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = OfflineQuestionWriter()
+    monkeypatch.setattr(writer, "_advice", lambda request: Advice((), {"more": 1.8, "like": 0.2}))
+    plain = of_a_sentence("It stands in the hall.")
+    confided = of_a_sentence("I've never told anyone that.")
+    assert writer.weighed([plain, plain], (2.0, "stay"), 0) == 0
+    assert writer.weighed([confided, confided], (2.0, "stay"), 0) == 1
+
+
 def of_a_sentence(sentence: str = "I keep it for her.", **changes: object) -> QuestionRequest:
     """A question of a concept test about a sentence of the answer, by its end."""
     told = f"It folds, I saw that. {sentence}"
@@ -1050,8 +1058,8 @@ def test_why_something_matters_is_hardly_asked_outright() -> None:
     strategy = _strategy("means_end_chain", "deepen")
     asked = request("means_end_chain", strategy, label="wool socks", focus_is_last_said=True)
     gains = questions._gains(asked, Advice(ratings={"matter": 2.0, "more": 2.0}))
-    assert gains["more"] - gains["matter"] == pytest.approx(BLUNT["matter"])
-    assert questions._gains(asked, Advice())["gives"] == pytest.approx(-BLUNT["gives"])
+    assert gains["matter"] < gains["more"] - 1
+    assert questions._gains(asked, Advice())["gives"] < -1
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,25 @@ def test_saying_something_back_again_and_again_loses(back: SayingBack) -> None:
     assert plain > once_before > just_before
 
 
+def test_what_was_said_back_twice_in_a_row_is_worth_clearly_less_a_third_time(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RATINGS, "He didn't dare ask you.", 3.0)
+    echo = "The door was open. Tell me more about that."
+    once = back.found(request(asked=("And then?", "What happened?", echo)))[0].value
+    twice = back.found(request(asked=("And then?", echo, echo)))[0].value
+    assert twice < once - 0.2
+
+
+@pytest.mark.parametrize(
+    "grumble",
+    ["You repeat my last sentence every time, you know?", "You do like giving me my own words back, don't you."],
+)
+def test_nothing_is_said_back_to_who_is_tired_of_their_own_words(back: SayingBack, grumble: str) -> None:
+    assert back.found(request(f"{grumble} {ANSWER}")) == ()
+    assert back.found(request(f"You know me, I repeat it every time. {ANSWER}")) != ()
+
+
 def test_probe_is_of_the_time_of_what_is_said_back(back: SayingBack) -> None:
     LIKELY.update({"then": 0.9})
     answer = "It is quiet there. My house is never empty."
