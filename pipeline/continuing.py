@@ -12,8 +12,8 @@ from pipeline.contracts import (
 )
 from pipeline.finished import ALL_TOLD, NOTHING_LEFT, closes
 from pipeline.focus import Focus
-from pipeline.grid.steps import asked, step_of
-from pipeline.guide import asked_for, given_up
+from pipeline.grid.steps import asked, rating_due, step_of
+from pipeline.guide import agenda_of, asked_for, given_up
 from pipeline.threads import left
 
 SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
@@ -25,6 +25,9 @@ has no more to tell of anything."""
 ENOUGH_SHARE, TOLD_TWICE = 0.6, 4
 """Share of an interview's turns from which on one answer is enough that ends with such a sentence; and turns from
 which on two of the latest are."""
+
+LITTLE_PROMISED = "little_promised"
+"""Why an interview ends of which the writer finds that nothing it could ask promises much."""
 
 
 def nothing_left(context: TurnContext) -> bool:
@@ -41,6 +44,24 @@ def nothing_left(context: TurnContext) -> bool:
         return False
     found = [NOTHING_LEFT.search(one) is not None for one in latest]
     return ALL_TOLD.search(latest[-1]) is not None or (found[-1] and sum(found) >= OFTEN)
+
+
+def closing_now(context: TurnContext) -> ContinuationOutput | None:
+    """The closing question in place of one that promises little; None where it is too early for it, where something
+    is still to be asked for, or where the question is not the engine's to choose.
+    """
+    start, chosen, going = context.get(ContextOutput), context.get(StrategyOutput), context.get(ContinuationOutput)
+    closing, measured = context.strategies.closing, context.get(StateOutput)
+    if closing is None or chosen.decision is None or going.ask_closing or not going.should_continue:
+        return None
+    if chosen.move is not None or chosen.directive is not None or going.because:
+        return None
+    if start.turn_number < max(SOONEST, ENOUGH_SHARE * start.max_turns):
+        return None
+    agenda = agenda_of(context.configuration, context.state.language)
+    if agenda.demanded(measured.guide) or agenda.to_ask(measured.guide) or rating_due(measured.grid) is not None:
+        return None
+    return continued(context, LITTLE_PROMISED, strategy=closing.name, closing=True)
 
 
 def continued(

@@ -16,6 +16,7 @@ NOTHING_LEFT = re.compile(
     r"|\bthat's me done\b|\bi(?:'ve| have) told you what\b|\bnothing (?:else|next)\b,?(?: really)?[.!]"
     r"|\bnot a lot (?:now|more)\b|\byou(?:'ve| have)?(?: just| already)? asked (?:me )?that\b|\bsame question\b"
     r"|\bisn't any more\b|\bdon't know what else\b|\bmehr (?:ist|gibt|war) (?:da|es|das)?(?: da)? ?nicht"
+    r"|\bmore(?: than that)? isn(?:'t|’t) in it\b|\bnot (?:much )?more,? that(?:'s|’s) the whole\b"
     r"|\bdas war'?s\b|\bdas ist alles\b|هذا كل شيء|لا يوجد المزيد",
     re.IGNORECASE,
 )

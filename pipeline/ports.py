@@ -530,6 +530,15 @@ class ComparesWordings(Protocol):
         ...
 
 
+@runtime_checkable
+class FindsLittle(Protocol):
+    """A writer that knows when nothing that it could ask promises much any more."""
+
+    def finds_little(self, request: QuestionRequest) -> bool:
+        """Whether the closing question should come in place of this one."""
+        ...
+
+
 class QuestionSink(Protocol):
     """Receives a question while it is written."""
 

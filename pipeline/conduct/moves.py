@@ -10,6 +10,7 @@ from typing import Literal
 from pipeline.acts import FAINT, STORY_WORDS, Act, HeardAct, told
 from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
 from pipeline.conduct.state import Asked, Care, ConductState
+from pipeline.question.text import sentences
 
 Then = Literal["stands", "again", "simpler", "engine", "easier", "stop", "hold", "withdraw"]
 """How it goes on: the question stands unsaid, is said again, or in simpler words; the engine chooses the next one; an
@@ -55,6 +56,12 @@ REPAIRS: frozenset[Act] = frozenset(
 )
 _TO_YOU = re.compile(r"\byou\b|\b(?:Sie|du)\b|\bأنت\b", re.IGNORECASE)
 """Words by which a complaint in the middle of a story is to the interviewer."""
+_DENIES = re.compile(r"\b(?:not|never|cannot|cant|dont|wont|nicht|kein\w*|nie)\b|n't\b|\bلا\b", re.IGNORECASE)
+"""Words before others by which the opposite is said."""
+_BY_THE_WAY = re.compile(
+    r"\b(?:as|like) i(?:'ve|’ve)?(?: just| already)? (?:say|said|told you|mentioned)\b", re.IGNORECASE
+)
+"""Words by which somebody says in passing that they have said something before."""
 _NUMBERS = {
     "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
     "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "zehn": 10, "elf": 11, "zwölf": 12,
@@ -168,13 +175,36 @@ def chosen_offer(moment: Moment) -> OfferName | None:
     if said in labels:
         return labels[said]
     goes_on = next((name for name in ("go_on", "carry_on") if name in moment.conduct.offers), None)
-    if goes_on is not None and _has(said, moment.texts.go_on_words):
+    if goes_on is not None and _says(moment, moment.texts.go_on_words):
         return goes_on
     if not labels or len(said.split()) > LONGEST_CHOICE:
         return None
-    found = [name for label, name in labels.items() if name in BY_WORDS and f" {label} " in f" {said} "]
+    found = [name for label, name in labels.items() if name in BY_WORDS and _says(moment, [label])]
+    found = [name for name in found if name == "pause" or not _stops_by_rule(moment)]
     denied = _begins(said, moment.texts.no_begins)
     return found[0] if len(found) == 1 and not (denied and found[0] == "pause") else None
+
+
+def _says(moment: Moment, words: Sequence[str]) -> bool:
+    """Whether one of some words is in the message, and nothing denies it in the sentence before them."""
+    for sentence in sentences(moment.said):
+        said = f" {_plain(sentence)} "
+        starts = (said.find(f" {_plain(word)} ") for word in words)
+        if any(start >= 0 and not _DENIES.search(said[:start]) for start in starts):
+            return True
+    return False
+
+
+def _would_go_on(moment: Moment) -> bool:
+    """Whether somebody who was asked whether to stop or to go on says, in whatever words, that it goes on."""
+    asked = moment.conduct.asked in ("stop", "pause")
+    return asked and not _stops_by_rule(moment) and _says(moment, moment.texts.go_on_plainly)
+
+
+def _stops_by_rule(moment: Moment) -> bool:
+    """Whether the message has words of a wish to stop."""
+    heard = moment.find("wants_stop")
+    return heard is not None and heard.heard_by == "rules"
 
 
 def returned(moment: Moment) -> bool:
@@ -238,6 +268,8 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
     if asked == "withdrawal" and _confirms(moment):
         return "yes"
     if asked == "withdrawal" and _has(said, texts.part_words):
+        return "no"
+    if _would_go_on(moment):
         return "no"
     if asked in ("stop", "pause", "risk") and short and _begins(said, texts.yes_begins):
         return "yes"
@@ -651,7 +683,8 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
             texts.enough if heard.about == ENOUGH else texts.complained_briefly if told_on else texts.complained_told
         )
         if answers:
-            spoken_to = heard.start == 0 or _TO_YOU.search(moment.said[heard.start : heard.end]) is not None
+            words = moment.said[heard.start : heard.end]
+            spoken_to = (heard.start == 0 or _TO_YOU.search(words) is not None) and not _BY_THE_WAY.search(words)
             wordings = wordings[:1] if heard.about != ENOUGH and spoken_to else ()
         text = moment.variant(wordings) if wordings else ""
         return Move(

@@ -17,7 +17,7 @@ SAFETY = frozenset(
         *("risk", "risk_spoken_of", "risk_ask", "risk_mistaken", "safe_words"),
         *("help", "help_kiosk", "distress", "distress_again", "distress_ask", "distress_in_story"),
         *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
-        *("yes_begins", "no_begins", "back_words", "go_on_words", "part_words", "keep_words"),
+        *("yes_begins", "no_begins", "back_words", "go_on_words", "go_on_plainly", "part_words", "keep_words"),
         "withdrawal_part",
     }
 )
@@ -113,6 +113,10 @@ class ConductTexts(Spec):
     )
     keep_words: Several = Field(
         default=(), description="Words by which nothing is to be deleted, whatever else of a part is said."
+    )
+    go_on_plainly: Several = Field(
+        default=(),
+        description="Words that mean the same after the question whether to stop, if not denied.",
     )
     go_on_words: Several = Field(
         default=(), description="Parts of a message that mean: let us go on, where ways on were offered."

@@ -11,6 +11,7 @@ import numpy as np
 from pipeline.concept import demands_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
+from pipeline.continuing import closing_now
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
@@ -28,7 +29,7 @@ from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Rendering
+from pipeline.ports import Briefing, ComparesWordings, FindsLittle, Line, Offer, Parser, QuestionRequest, Rendering
 from pipeline.question.answering import answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
@@ -137,6 +138,10 @@ class QuestionStage:
     async def _asked(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput:
         """The question as it was written; where the writer chose what it is about, the turn goes on from there."""
         going, writer = context.get(ContinuationOutput), self._questioner.writer
+        closing = closing_now(context) if not before else None
+        if closing is not None and await self._finds_little(context, going):
+            context.replace(closing)
+            return await asking.ask(await self._request(context, closing))
         ways = ways_of(context, writer)
         if not ways:
             return await asking.ask(await self._request(context, going), before=before)
@@ -149,6 +154,11 @@ class QuestionStage:
         if asked.taken:
             context.replace(ways[asked.taken][1])
         return replace(asked, offers=made(ways))
+
+    async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
+        """Whether nothing that could be asked promises much any more."""
+        writer = self._questioner.writer
+        return isinstance(writer, FindsLittle) and writer.finds_little(await self._request(context, going))
 
     async def _staying(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput | None:
         """A question that stays with what was said, instead of one of the concept's own that can wait.

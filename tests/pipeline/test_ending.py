@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.concept import PipelineSettings
+from pipeline.concept import MustAsk, PipelineSettings
 from pipeline.finished import NOTHING_LEFT, closes
 from pipeline.graph.tracker import NodeState, NodeStateTracker
-from pipeline.ports import Extraction
+from pipeline.ports import Extraction, QuestionRequest
 from pipeline.stages.continuation import saturation_reason
 from pipeline.state import SaturationMetrics
-from tests.support.interview import FixedRater, Interview, concepts, configuration, new_state, small_methodology
+from tests.support.interview import (
+    FixedRater,
+    Interview,
+    PlainWriter,
+    concepts,
+    configuration,
+    new_state,
+    small_methodology,
+)
 
 
 def focused(*waits: int) -> NodeStateTracker:
@@ -232,6 +240,8 @@ async def test_depth_plateau_counts_turns_without_yield_and_survives_a_yield_at_
         ("I was tired for two days. There's not much more to tell there, really.", True),
         ("We put it in the cellar. That's all.", True),
         ("I think I've said it, you know. Somebody should notice you.", True),
+        ("Now I can't true a wheel. More isn't in it.", True),
+        ("There's not much more, that's the whole sum.", True),
         ("Mehr war da nicht.", True),
         ("That's all I wanted, somebody who asks.", False),
         ("There was nothing more to eat, so we left.", False),
@@ -304,3 +314,53 @@ async def test_who_says_again_that_there_is_no_more_to_tell_is_asked_the_closing
     await interview.say("Well, the gate was green. That's all.", concepts(("green gate", "attribute")))
     assert interview.result.termination_reason == "nothing_left"
     assert (once, interview.state.utterances[-1].kind) == ("question", "closing_question")
+
+
+class Sated(PlainWriter):
+    """A writer that finds from some question on that nothing it could ask promises much."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self.after, self.made = after, 0
+
+    def finds_little(self, request: QuestionRequest) -> bool:
+        self.made = len(request.all_questions)
+        return self.made >= self.after
+
+
+async def interview_of(after: int, *, max_turns: int = 20, **concept: object) -> Interview:
+    """An interview that brings something new each time, until it closes or has had twelve answers."""
+    base = configuration()
+    own = base.concept.model_copy(update=concept)
+    interview = Interview(
+        writer=Sated(after),
+        state=new_state(max_turns=max_turns),
+        configuration=base.model_copy(update={"concept": own}),
+    )
+    for turn in range(1, 13):
+        await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
+        if interview.state.status != "active":
+            break
+    return interview
+
+
+@pytest.mark.parametrize(("max_turns", "answers"), [(20, 12), (10, 8), (15, 9)])
+async def test_where_nothing_promises_much_any_more_the_closing_question_comes(max_turns: int, answers: int) -> None:
+    interview = await interview_of(3, max_turns=max_turns)
+    assert sum(one.speaker == "respondent" for one in interview.state.utterances) == answers
+    assert interview.state.utterances[-1].kind == "closing_question"
+    assert interview.result.termination_reason == "little_promised"
+    await interview.say("No, that was everything.")
+    assert interview.state.status == "completed"
+
+
+async def test_a_writer_that_still_finds_something_is_not_stopped() -> None:
+    interview = await interview_of(99)
+    assert (interview.state.status, interview.state.utterances[-1].kind) == ("active", "question")
+
+
+async def test_what_the_concept_demands_comes_before_such_an_end() -> None:
+    wanted = MustAsk(id="colour", question="What colour was the last house?")
+    interview = await interview_of(3, must_ask=(wanted,))
+    assert interview.state.status == "active"
+    assert not any(one.kind == "closing_question" for one in interview.state.utterances)

@@ -21,7 +21,8 @@ from pipeline.acts import ACTS, FAINT, Act, HeardAct
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.reader import heads
-from pipeline.language.reader.network import Floats, ReaderNetwork
+from pipeline.language.reader.message import MessageModel
+from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
 
 LANGUAGE = "en"
@@ -138,29 +139,18 @@ NAMED_IN_A_STORY: dict[Act, re.Pattern[str]] = {
     ),
 }
 """… words of one of these: without them, nineteen of twenty that it heard in told stories were none; and …"""
-CLEAR_HARM = 0.93
-"""Probability below which a danger that the reader alone hears in a story is faint, …"""
-HARM = re.compile(
-    r"\b(?:"
-    r"die|dies|dying|dead|death|kill\w*|suicid\w*|hurt\w*|harm\w*|hit(?:s|ting)?|beat\w*|scared of"
-    r"|afraid|frighten\w*|terrif\w*|unsafe|not safe|safe|danger\w*|cut(?:s|ting)? (?:my|her|him)|pills?"
-    r"|tablets?|overdos\w*|jump\w*|bridge|rope|kni(?:fe|ves)|gun|razor|blades?|blood\w*|bleed\w*|bruis\w*"
-    r"|threat\w*|violen\w*|abus\w*|raped?|chok\w*|strangl\w*|throat"
-    r"|lock(?:s|ed|ing)? (?:me|us|him|her|the)|(?:here|on|be|live|this|that|point|awake) any ?more"
-    r"|wak(?:e|ing) up|disappear\w*|worth (?:living|it)|a burden|without me|better off|hopeless\w*"
-    r"|giv(?:e|en|ing) up|cope|hang(?:ing)? (?:on by|myself)|drown\w*|tracks|starv\w*|police|fists?|belt"
-    r"|slap\w*|punch\w*|kick\w*|shov\w*|grab\w*|goodbye|shoot\w*|smash\w*|attack\w*|poison\w*|crash\w*"
-    r"|end it|crisis|emergency|ambulance|999|911|voices|stalk\w*|follow(?:s|ed|ing) me"
-    r"|outside (?:my|the|our)|pinned|won'?t let|let me (?:leave|out|go)|trapp\w*|weapon|swung|flinch\w*"
-    r"|temper|chest|breath\w*|stroke|faint\w*|numb|gas|fire|wires?|passport|money off|checks my"
-    r"|his hands?|her hands?|lump|alone|naked|send them|nobody would|no one would|no use"
-    r"|won'?t be (?:here|around|there)|(?<!to her )(?<!to him )(?<!to them )tonight"
-    r"|insulin|medication|meds|needle|dose|ledge|bath|scissors"
-    r")\b",
-    re.IGNORECASE,
-)
-"""… without one of these words in the message: of 93 such dangers that were there it passes over thirteen of a hundred,
-of eleven in three thousand answers of conversations, where there was none, nine. The words were chosen on these."""
+CLEAR_DANGER, NO_DANGER = 1.5, -4.5
+"""Log-odds of `MessageModel` below which a danger is faint that the reader alone hears, and one that a rule hears. Of
+152 dangers that rules heard in the corpus none was below −3.8, of 28 things that were none 19 below −4.5."""
+WHOLE: dict[Act, float] = {
+    "risk": 1.5,
+    "distress": 1.5,
+    "wants_stop": 2.0,
+    "wants_pause": 1.5,
+    "wants_withdrawal": 1.5,
+    "minor": 1.5,
+}
+"""Log-odds of `MessageModel` from which a message does something that neither rules nor reader hear in a clause."""
 DOUBTS_HARM = 0.9
 """Probability that a clause only tells from which a rule that hears danger in it is no longer sure, if …"""
 UNSHARED = 0.005
@@ -222,11 +212,27 @@ BETWEEN_US = re.compile(
     r"|reach(?:es)? (?:him|her|them))\b",
     re.IGNORECASE,
 )
-"""Words of a wish that somebody else should not hear of it, which is none to have it deleted."""
+"""Words of a wish that somebody else should not hear of it, which is none to have it deleted, …"""
+CONFIDENTIAL = re.compile(
+    r"\b(?:it|that|this|what i(?:['’]ve| have)? (?:said|told you)[^.!?]{0,40})"
+    r" (?:stays|must stay|should stay|has to stay|remains) between (?:us|you and me|ourselves)\b"
+    r"|\b(?:keep|leave) (?:it|that|this|all this) between (?:us|you and me|ourselves)\b"
+    r"|\bbetween (?:us|you and me|ourselves),? (?:if you )?please\b",
+    re.IGNORECASE,
+)
+"""… and by which somebody takes for granted what only the study decides: they are told who reads it."""
 ENOUGH_OF_IT = re.compile(
     r"\benough (?:about|on) (?:this|that|it|him|her|them|(?:my|the) \w+)\b"
     r"|\b(?:don'?t|do not|not) (?:really )?(?:want|wish|like) to (?:say|tell|talk) (?:any ?)?more (?:on|about|of) "
-    r"(?:this|that|it|him|her|them|(?:my|the) \w+)\b",
+    r"(?:this|that|it|him|her|them|(?:my|the) \w+)\b"
+    r"|(?:^|[.!?;,] )(?:(?:but|and|so|please),? )*(?:not|no|nothing) (?:any ?)?more about"
+    r" (?:this|that|it|him|her|them|(?:this|that|the|my) \w+)(?:,? (?:please|now|today))?(?=[.!?]|$)"
+    r"|\bthat(?:'s|’s| is) (?:really |quite |now )?enough of (?:this|that|it|him|her|them|(?:my|the|this|that) \w+)\b"
+    r"|\benough of (?:this|that|it|him|her|them|(?:my|the|this|that) \w+),? (?:please|now)\b"
+    r"|\bi (?:don['’]?t|do not|wouldn['’]?t|would not|didn['’]?t) (?:really |much )?(?:like|want|wish|care) to go"
+    r" (?:(?:too |so |very )?(?:much|deep(?:er)?|far(?:ther)?|further|more) )?(?:in|into|on|about|over)"
+    r" (?:this|that|it|him|her)(?: one)?(?=[.,;!]|$| now\b)"
+    r"|\bleave (?:him|her|it|that|this|them) (?:a (?:little )?bit|be|out of (?:it|this))(?=[.,;!]|$)",
     re.IGNORECASE,
 )
 """Words of somebody who has told enough of one thing, …"""
@@ -266,11 +272,20 @@ class ActHearing:
     Args:
         network: the reader's.
         settings: its thresholds.
+        message: judges what messages do as a whole; None to go by their clauses alone.
         executor: where the network runs; None for the loop's default threads.
     """
 
-    def __init__(self, network: ReaderNetwork, settings: ReaderSettings, *, executor: Executor | None = None) -> None:
+    def __init__(
+        self,
+        network: ReaderNetwork,
+        settings: ReaderSettings,
+        message: MessageModel | None = None,
+        *,
+        executor: Executor | None = None,
+    ) -> None:
         self._network = network
+        self._message = message
         self._executor = executor
         self._thresholds = {act: settings.acts.get(act, NEVER) for act in ACTS}
 
@@ -308,7 +323,7 @@ class ActHearing:
             denied |= ENDS
             by_rule = [
                 HeardAct(act="declines", start=clause.start, end=clause.end, sure=True)
-                if (one and one.act in ENDS) or (clause.start <= enough.start() < clause.end and not one)
+                if (one and one.act in ENDS) or (clause.start < enough.end() <= clause.end and not one)
                 else one
                 for clause, one in zip(clauses, by_rule, strict=True)
             ]
@@ -319,11 +334,27 @@ class ActHearing:
             self._judged(clause, heard, own, text=text, story=story, denied=denied)
             for clause, heard, own in zip(clauses, by_rule, chances, strict=True)
         ]
+        if self._message is not None:
+            reading = self._network.read(question, "", text)
+            found = [_clear(one, self._message, reading) for one in found]
+            odds = self._message.log_odds(reading)
+            if LIFE.search(text):
+                denied |= ENDS
+            for act in (act for act, least in WHOLE.items() if odds[act] >= least and act not in denied):
+                found = _overheard(act, clauses, found, chances, story=story)
         put_right = PUTS_RIGHT.search(text)
         if put_right is not None and question and not any(one and one.act == "corrects" for one in found):
             found = [
                 HeardAct(act="corrects", start=clause.start, end=clause.end)
                 if one is None and clause.start < put_right.end() <= clause.end
+                else one
+                for clause, one in zip(clauses, found, strict=True)
+            ]
+        secret = CONFIDENTIAL.search(text)
+        if secret is not None and not any(one and one.act == "asks_interviewer" for one in found):
+            found = [
+                HeardAct(act="asks_interviewer", start=clause.start, end=clause.end, about="readers")
+                if one is None and clause.start < secret.end() <= clause.end
                 else one
                 for clause, one in zip(clauses, found, strict=True)
             ]
@@ -388,7 +419,9 @@ class ActHearing:
                 continue
             if act in OF_REPORTS and REPORTS.search(text[: clause.start]):
                 continue
-            if act in ("wants_withdrawal", "declines") and BETWEEN_US.search(clause.text):
+            if act in ("wants_withdrawal", "declines") and BETWEEN_US.search(
+                f"{clause.text} {text[: clause.start][-40:]}"
+            ):
                 continue
             threshold = self._thresholds[act]
             least = max(threshold.alone, LEAST_ALONE.get(act, 0.0), LEAST_IN_A_STORY.get(act, 0.0) if story else 0.0)
@@ -398,10 +431,52 @@ class ActHearing:
                 continue
             sure = chance >= threshold.sure and act not in ASKED_BACK
             about = about_of(clause.text) if act == "asks_interviewer" else ""
-            if act == "risk" and story and chance < CLEAR_HARM and not HARM.search(text):
-                about = FAINT
             return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, about=about, heard_by="reader")
         return None
+
+
+def _clear(heard: HeardAct | None, model: MessageModel, reading: Reading) -> HeardAct | None:
+    """What was heard, faint where it is a danger in words that hardly tell of one."""
+    if heard is None or heard.act != "risk":
+        return heard
+    least = NO_DANGER if heard.heard_by == "rules" else CLEAR_DANGER
+    if model.log_odds(reading, heard.start, heard.end)["risk"] >= least:
+        return heard
+    return heard.model_copy(update={"sure": False, "about": FAINT})
+
+
+def _overheard(
+    act: Act,
+    clauses: Sequence[Clause],
+    found: Sequence[HeardAct | None],
+    chances: Sequence[Floats | None],
+    *,
+    story: bool,
+) -> list[HeardAct | None]:
+    """What was heard, with an act that the message as a whole does, in the clause that does it most likely.
+
+    Nothing is added where the act was heard, or where no clause that merely tells has words for it.
+    """
+    if any(one is not None and one.act == act and one.about != FAINT for one in found):
+        return list(found)
+    named = NAMED_IN_A_STORY.get(act) if story else None
+    free = [
+        at
+        for at, (clause, one, own) in enumerate(zip(clauses, found, chances, strict=True))
+        if (one is None or (one.act == act and one.about == FAINT))
+        and own is not None
+        and not clause.filler
+        and (named is None or named.search(clause.text))
+    ]
+    if not free:
+        return list(found)
+    best = max(free, key=lambda at: _chance(chances[at], act))
+    heard = HeardAct(act=act, start=clauses[best].start, end=clauses[best].end, sure=False, heard_by="reader")
+    return [heard if at == best else one for at, one in enumerate(found)]
+
+
+def _chance(chances: Floats | None, act: Act) -> float:
+    return float(chances[ACTS.index(act)]) if chances is not None else 0.0
 
 
 def _is_reported(heard: HeardAct, text: str) -> bool:

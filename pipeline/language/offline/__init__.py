@@ -162,6 +162,8 @@ def _provider(
         embedder=embedder,
         parser=parser,
         reader=reader,
-        act_reader=RuleReader() if reader is None else ActHearing(reader.network, reader.settings, executor=executor),
+        act_reader=RuleReader()
+        if reader is None
+        else ActHearing(reader.network, reader.settings, reader.message, executor=executor),
         concept_parser=OfflineConceptParser(parser, executor=executor),
     )

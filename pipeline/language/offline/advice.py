@@ -24,10 +24,12 @@ class Advice:
     Attributes:
         said: what could be said back, the best first.
         ratings: by kind of probe, in a concept test by move, what moderators are expected to think of it here, 0 to 3.
+        most: what saying something back promises at the most, whatever the question is about.
     """
 
     said: Sequence[Said] = ()
     ratings: Mapping[str, float] = field(default_factory=dict)
+    most: float = 0.0
 
 
 NONE = Advice()
@@ -53,8 +55,9 @@ class Adviser:
 
     def on(self, request: QuestionRequest) -> Advice:
         """What is known for a request."""
-        said = self._back.found(request) if self._back is not None else ()
-        return Advice(said, self._ratings(request))
+        if self._back is None:
+            return NONE
+        return Advice(self._back.found(request), self._ratings(request), self._back.most(request))
 
     def _ratings(self, request: QuestionRequest) -> Mapping[str, float]:
         answers = tuple(line.text for line in request.lines if line.speaker == "respondent")

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from pipeline.finished import closes
 from pipeline.language.offline.advice import NONE, Advice, Adviser
@@ -100,6 +100,14 @@ LATE = 8
 TOLD_BY_THEN = {"then": 0.5, "like": 0.5, "more": 0.3, "means": 0.3}
 """… and what the plainest probes lose then: of 74 19 in a hundred were good and 32 bad, of 138
 before that 43 and 12."""
+LITTLE, LITTLE_TOLD = 2.0, 30
+"""What all that could be asked of the last answer must promise from then on, where it has no more than so many words:
+of 43 questions that were asked where nothing promised so much 21 in a hundred were good and 56 bad, of as many that
+asked what else there is, or whether anything is left to add, 49 and 7. After longer answers those hurt, too: what was
+just disclosed was passed over (five of eight)."""
+BROAD, BROADLY = 1.6, 4
+"""What asking what else there is gains then over the plainest probe, where none of so many latest questions did."""
+WHAT_ELSE = re.compile(r"\b(?:what else|apart from|what haven't we|to tell me next)\b", re.IGNORECASE)
 AGAIN = {
     "then": (2, 0.2),
     "more": (2, 0.08),
@@ -222,6 +230,11 @@ class OfflineQuestionWriter:
         ]
         return max(range(len(values)), key=lambda at: (values[at], -at))
 
+    def finds_little(self, request: QuestionRequest) -> bool:
+        """Whether nothing that could be asked promises much any more, and what else there is was asked for."""
+        broad = bool(request.stimulus) or _asked_broadly(request)
+        return broad and _promises_little(request, self._advice(request))
+
     def worth(self, request: QuestionRequest, text: str) -> float | None:
         """What a moderator is expected to think of a wording of the request; None for another text."""
         said = next((each for each in self._advice(request).said if text.endswith(each.text)), None)
@@ -333,6 +346,25 @@ def _is_of_a_sentence(request: QuestionRequest) -> bool:
     """Whether a question of a concept test is about a sentence rather than a concept."""
     bound = request.strategy is not None and request.strategy.node_binding == "required"
     return bool(request.stimulus) and bound and request.focus_type is None
+
+
+def _promises_little(request: QuestionRequest, advice: Advice) -> bool:
+    """Whether it is late in an interview, little was told, and nothing that could be asked of it promises much.
+
+    Never after what weighs, or where nothing is foretold.
+    """
+    if len((_last_answer(request) or "").split()) > LITTLE_TOLD:
+        return False
+    if len(request.all_questions) < LATE or request.kind != "follow_up" or _is_heavy(request):
+        return False
+    if not advice.ratings.keys() >= set(STAYS):
+        return False
+    return max(advice.most, *(advice.ratings[kind] for kind in STAYS)) < LITTLE
+
+
+def _asked_broadly(request: QuestionRequest) -> bool:
+    """Whether one of the latest questions asked what else there is."""
+    return any(WHAT_ELSE.search(question) for question in request.all_questions[-BROADLY:])
 
 
 def _promise(request: QuestionRequest, told: Telling, advice: Advice) -> float:
@@ -551,8 +583,9 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
 
 def _elsewhere(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
     """What is asked where there is nothing to ask about: the topic, or the story where no more of it is to be told."""
-    done = (request.complained or request.composed or _telling(request).exhausted) and not request.stimulus
-    stories = done and tells_stories(request.methodology, request.language)
+    over = request.complained or request.composed or _telling(request).exhausted or len(request.all_questions) >= LATE
+    back = over and not (request.stimulus or request.turned_away)
+    stories = back and tells_stories(request.methodology, request.language)
     texts = (speaking.back_to_story if stories else ()) or speaking.any_topic
     asked = request.all_questions
     fresh = [text for text in texts if not any(was_asked(fill(text, topic=request.topic), each) for each in asked)]
@@ -629,6 +662,9 @@ def _best(
         for place, text in enumerate(_turned(speaking.back_to_story, request, "back")):
             asked = sum(was_asked(other, question) for other in speaking.back_to_story for question in lately)
             plainest.append((FLOOR + BACK - asked - TIE * place + gains.get("else", 0.0), text))
+    if not request.stimulus and not _asked_broadly(request) and _promises_little(request, advice):
+        turned = _asked(_turned(_elsewhere(request, speaking), request, "broad"), request, speaking, None)
+        plainest += [(FLOOR + BROAD - TIE * place, text) for place, text in enumerate(turned)]
     if told.exhausted and not tells:
         turned = _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
         plainest += [(FLOOR + BACK - TIE * place + gains.get("else", 0.0), text) for place, text in enumerate(turned)]
@@ -705,7 +741,8 @@ def _worn(request: QuestionRequest) -> dict[str, float]:
 def _spurned(request: QuestionRequest) -> Iterator[str]:
     """The kinds of the probes that somebody had enough of, once for each time."""
     grumbles = phrasing(request.language).grumbles
-    for before, line in zip(request.lines, request.lines[1:], strict=False):
+    lines = request.briefing.conversation or request.lines
+    for before, line in pairwise(lines):
         first = " ".join(sentences(line.text.casefold().replace("’", "'"))[:1])
         if (before.speaker, line.speaker) == ("interviewer", "respondent") and re.search(grumbles, first):
             yield from filter(None, [kind_of(before.text)])

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from pipeline.acts import ACTS
 from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import ReaderNetwork
 from pipeline.language.reader.settings import VERSION, ReaderSettings
 from pipeline.language.reader.understanding import Reader
 
 FOLDER = Path(__file__).parent / "model"
-ENCODER, HEADS, SETTINGS = "encoder.onnx", "heads.npz", "reader.json"
+ENCODER, HEADS, SETTINGS, MESSAGE = "encoder.onnx", "heads.npz", "reader.json", "message.npz"
 REMEDY = "Install askwell again, or set ASKWELL_READER=rules to do without it."
 
 
@@ -23,7 +25,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
     """The reader with its model, loaded.
 
     Args:
-        folder: with `encoder.onnx`, `heads.npz` and `reader.json`.
+        folder: with `encoder.onnx`, `heads.npz`, `reader.json` and `message.npz`.
     Raises:
         ModelUnavailable: a file is missing, damaged, or of another version; the message says what to do.
     """
@@ -31,11 +33,12 @@ def load_reader(folder: Path = FOLDER) -> Reader:
     encoder = _checked(folder / ENCODER, settings.encoder_sha256)
     heads = _checked(folder / HEADS, settings.heads_sha256)
     try:
-        return Reader(ReaderNetwork(encoder, heads), settings)
+        network = ReaderNetwork(encoder, heads)
     except ModelUnavailable:
         raise
     except Exception as exc:  # onnxruntime and numpy raise types of their own
         raise ModelUnavailable(f"The reader's model in {folder} can't be loaded: {exc}. {REMEDY}") from exc
+    return Reader(network, settings, _message(folder / MESSAGE, settings.encoder_sha256))
 
 
 def _settings(path: Path) -> ReaderSettings:
@@ -55,6 +58,18 @@ def _settings(path: Path) -> ReaderSettings:
     if ("tells", *settings.acts) != ACTS:
         raise ModelUnavailable(f"{path} is of a model that hears other acts than this askwell knows. {REMEDY}")
     return settings
+
+
+def _message(path: Path, encoder_sha256: str) -> MessageModel:
+    try:
+        model = MessageModel.read(path.read_bytes())
+    except OSError as exc:
+        raise ModelUnavailable(f"{path} can't be read: {exc.strerror}. {REMEDY}") from exc
+    except (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as exc:
+        raise ModelUnavailable(f"{path} is damaged: {exc}. {REMEDY}") from exc
+    if model.encoder_sha256 != encoder_sha256:
+        raise ModelUnavailable(f"{path} is for another reader. {REMEDY}")
+    return model
 
 
 def _checked(path: Path, sha256: str) -> bytes:

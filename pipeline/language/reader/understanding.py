@@ -13,6 +13,7 @@ import numpy as np
 from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.reader import heads
 from pipeline.language.reader.encoding import WORD, Word, described, focus_text
+from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ReaderSettings
 from pipeline.methodology import EdgeType, Ontology
@@ -83,11 +84,15 @@ class Reader:
     Args:
         network: runs the encoder and the heads.
         settings: thresholds and calibration of that network.
+        message: judges what messages do as a whole; None to go by their clauses alone.
     """
 
-    def __init__(self, network: ReaderNetwork, settings: ReaderSettings, limit: int = 32) -> None:
+    def __init__(
+        self, network: ReaderNetwork, settings: ReaderSettings, message: MessageModel | None = None, limit: int = 32
+    ) -> None:
         self.network = network
         self.settings = settings
+        self.message = message
         self._limit = limit
         self._methods: OrderedDict[str, _Method] = OrderedDict()
         self._lock = Lock()

@@ -370,6 +370,18 @@ def test_complaint_with_an_answer_is_not_apologised_for_at_length(answer: str, s
     assert (move.then, move.counts, move.leaves_answer) == ("engine", True, leaves)
 
 
+def test_who_mentions_that_it_was_said_before_gets_no_apology() -> None:
+    answer = "Somebody eats them, I suppose, and it was egg and chips for Robert last night, stood up."
+    tells: tuple[str, Act] = (answer, "tells")
+    mild, blunt = (
+        move_for(moment(f"{said} {answer}", (said, "complains"), tells, about="told"))
+        for said in ("Well, as I said, four hundred jars.", "Well, I've just told you, four hundred jars.")
+    )
+    assert mild is not None and blunt is not None
+    assert (mild.act, mild.text) == ("complains", "")
+    assert blunt.text in policy().texts.complained_briefly
+
+
 def test_who_has_no_more_to_say_is_asked_about_something_else() -> None:
     move = whole("there's not much more to it", "complains", about="enough")
     assert move.text in policy().texts.enough
@@ -782,3 +794,20 @@ def test_break_that_is_not_sure_is_not_offered_after_the_closing_question() -> N
     assert move_for(beside) is None
     assert whole(said, "wants_pause", sure=False).asks == "pause"
     assert whole("I need a moment", "wants_pause", closing=True).then == "stands"
+
+
+@pytest.mark.parametrize(
+    ("text", "heard_by", "goes_on"),
+    [
+        ("Not bothered. Go on a bit if you want. No more phone numbers though.", "reader", True),
+        ("Eh, keep going then.", "reader", True),
+        ("I don't think I can go on.", "reader", False),
+        ("It could go on for hours. I'd like to stop.", "rules", False),
+    ],
+)
+def test_who_says_in_other_words_that_it_goes_on_is_not_sent_away(text: str, heard_by: str, goes_on: bool) -> None:
+    asked = ConductState(asked="stop", offers=("stop", "carry_on"))
+    last = text.split(". ")[-1]
+    found = moment(text, (last, "wants_stop"), conduct=asked, sure=heard_by == "rules", heard_by=heard_by)
+    move = move_for(found)
+    assert move is not None and (move.then != "stop") is goes_on

@@ -419,6 +419,7 @@ export default {
   "mod.reason.withdrawn": "سُحبت المشاركة",
   "mod.reason.guide_finished": "اكتمل الدليل",
   "mod.reason.nothing_left": "لم يبقَ ما يُروى",
+  "mod.reason.little_promised": "لم يعد أي سؤال يَعِد بالكثير",
   "mod.reason.stopping": "المشارك يوقف المقابلة",
   "mod.reason.graph_saturated": "لم يُقل شيء جديد في عدة جولات",
   "mod.reason.quality_degraded": "ظلت الإجابات ضحلة",

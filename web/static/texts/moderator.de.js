@@ -400,6 +400,7 @@ export default {
   "mod.reason.withdrawn": "Zurückgezogen",
   "mod.reason.guide_finished": "Der Leitfaden ist abgearbeitet",
   "mod.reason.nothing_left": "Es gab nichts mehr zu erzählen",
+  "mod.reason.little_promised": "Keine Frage versprach noch viel",
   "mod.reason.stopping": "Die befragte Person hört auf",
   "mod.reason.graph_saturated": "Mehrere Runden lang kam nichts Neues",
   "mod.reason.quality_degraded": "Die Antworten blieben flach",

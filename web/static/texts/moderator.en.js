@@ -400,6 +400,7 @@ export default {
   "mod.reason.withdrawn": "Withdrawn",
   "mod.reason.guide_finished": "The guide is finished",
   "mod.reason.nothing_left": "There was no more to tell",
+  "mod.reason.little_promised": "Nothing that could be asked promised much",
   "mod.reason.stopping": "The respondent is stopping",
   "mod.reason.graph_saturated": "Nothing new was said for several turns",
   "mod.reason.quality_degraded": "Answers stayed shallow",

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.acts import ACTS, Act, HeardAct, heeded, told
+from pipeline.acts import ACTS, FAINT, Act, HeardAct, heeded, told
 from pipeline.language.acts import hearing
-from pipeline.language.acts.hearing import ActHearing
+from pipeline.language.acts.hearing import CLEAR_DANGER, WHOLE, ActHearing
 from pipeline.language.acts.reading import acts_of
 from pipeline.language.reader.files import load_reader
+from pipeline.language.reader.message import JUDGED
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
 
 STOP = "I'd like to stop the interview here please"
@@ -23,7 +24,7 @@ THRESHOLDS = {act: ActThreshold(alone=0.5, agrees=0.2, sure=0.9) for act in ACTS
 @pytest.fixture(scope="module")
 def trained() -> ActHearing:
     reader = load_reader()
-    return ActHearing(reader.network, reader.settings)
+    return ActHearing(reader.network, reader.settings, reader.message)
 
 
 def heard(monkeypatch: pytest.MonkeyPatch, text: str, **chances: float) -> list[tuple[Act, bool, str]]:
@@ -664,6 +665,10 @@ def test_words_that_were_not_said_to_us_are_neither_refusal_nor_complaint(traine
             "declines",
         ),
         ("We had two cows, pigs. We buried him then. I don't want to say more on that. It's enough.", "declines"),
+        (
+            "If a patient told me this I would say, you did nothing wrong. But please, not more about this night.",
+            "declines",
+        ),
         ("That's enough about him. I want to stop here.", "wants_stop"),
         ("That's enough now, please.", "wants_stop"),
     ],
@@ -674,3 +679,121 @@ def test_who_has_told_enough_of_one_thing_does_not_stop(trained: ActHearing, tex
     }
     assert act in heard
     assert act == "wants_stop" or not heard & {"wants_stop", "wants_pause"}
+
+
+@pytest.mark.parametrize("text", ["I know not more about it than you.", "He wrote no more about the night shift."])
+def test_not_more_about_something_in_a_story_is_no_refusal(trained: ActHearing, text: str) -> None:
+    heard = trained.read_sync(f"We sat in the kitchen until it was light. {text}", "And then?", "en")
+    assert "declines" not in {act.act for act in heard}
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "What would you like to tell me next about blankets?",
+            "Dunno. There's not a lot to say about blankets is there. We've got too many, my girlfriend keeps buying "
+            "them. You have to shift three of them just to sit down.",
+        ),
+        (
+            "Tell me a bit more about that.",
+            "I think I've told you the worst of it now. I'm going up to Galway Saturday, I've ten days, and I haven't "
+            "said it to her. I say it to the windscreen on the drive. A lamp won't say it for me, I know that.",
+        ),
+        (
+            "Tell me more about that.",
+            "If you open it the smell goes, doesn't it. Last time I was maybe twenty-two, and I had my face in it on "
+            "the kitchen floor. Tied it up again after and that was it.",
+        ),
+    ],
+)
+def test_nobody_is_asked_about_danger_who_tells_of_something_else(
+    trained: ActHearing, question: str, text: str
+) -> None:
+    found = trained.read_sync(text, question, "en")
+    assert not [one for one in found if one.act == "risk" and one.about != FAINT]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He's found where I work. He's been across the road since nine this morning, he's there now.",
+        "I don't have good days any more. I keep thinking about not being here and it's getting stronger.",
+    ],
+)
+def test_danger_is_heard_however_it_is_told(trained: ActHearing, text: str) -> None:
+    found = trained.read_sync(text, "How has your week been?", "en")
+    assert [one for one in found if one.act == "risk" and one.about != FAINT]
+
+
+def fixed_odds(monkeypatch: pytest.MonkeyPatch, text: str, odds: dict[str, float], **chances: float) -> list[HeardAct]:
+    """What is heard where every clause has these chances and the message as a whole these log-odds."""
+
+    class Network:
+        def read(self, question: str, focus: str, answer: str) -> None:
+            return None
+
+    class Whole:
+        def log_odds(self, reading: None, start: int = 0, end: int | None = None) -> dict[str, float]:
+            return {act: odds.get(act, -9.0) for act in JUDGED}
+
+    row = np.asarray([chances.get(act, 0.0) for act in ACTS], dtype=np.float32)
+    monkeypatch.setattr(hearing, "clause_chances", lambda network, text, question, clauses: [row for _ in clauses])
+    settings = ReaderSettings.model_construct(acts=THRESHOLDS)
+    found = ActHearing(Network(), settings, Whole())  # type: ignore[arg-type]
+    return [one for one in found.read_sync(text, "Why?", "en") if one.act != "tells"]
+
+
+def test_a_danger_that_the_message_as_a_whole_denies_is_faint(monkeypatch: pytest.MonkeyPatch) -> None:
+    clear = fixed_odds(monkeypatch, STORY, {"risk": CLEAR_DANGER}, risk=0.95)
+    faint = fixed_odds(monkeypatch, STORY, {"risk": CLEAR_DANGER - 0.1}, risk=0.95)
+    assert [(one.act, one.about) for one in clear] == [("risk", "")]
+    assert [(one.act, one.about, one.sure) for one in faint] == [("risk", FAINT, False)]
+
+
+def test_what_the_message_as_a_whole_does_is_heard_in_its_likeliest_clause_and_asked_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    [heard] = fixed_odds(monkeypatch, STORY, {"minor": WHOLE["minor"]}, tells=0.9)
+    assert (heard.act, heard.sure, heard.heard_by) == ("minor", False, "reader")
+    assert fixed_odds(monkeypatch, STORY, {"minor": WHOLE["minor"] - 0.1}, tells=0.9) == []
+    once = fixed_odds(monkeypatch, STOP, {"wants_stop": 9.0}, wants_stop=0.5)
+    assert [(one.act, one.heard_by) for one in once] == [("wants_stop", "rules")]
+
+
+def test_a_story_without_a_word_for_it_is_not_ended_by_the_message_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = f"{STORY}, and it has been in the family for as long as I can remember and longer than that"
+    assert fixed_odds(monkeypatch, told, {"wants_stop": 9.0}, tells=0.9) == []
+    bedtime = f"{told}, and now I am off to bed"
+    assert [one.act for one in fixed_odds(monkeypatch, bedtime, {"wants_stop": 9.0}, tells=0.9)] == ["wants_stop"]
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("I know already what I would write on my label, but I don't like to go much in this one.", "declines"),
+        (
+            "For my mother I let him be on a boat. I don't turn round. Sorry. That is enough of this, please.",
+            "declines",
+        ),
+        ("It's about my father, leave him a little bit. Ask me another thing.", "wants_topic"),
+        ("Little more about what? She died, I kept a blanket. I've told you it.", "complains"),
+        ("You ask me often what it is like. It is like a dressing you don't change.", "complains"),
+        ("My son has been told nothing at all. It stays between us, if you please.", "asks_interviewer"),
+    ],
+)
+def test_limits_that_people_set_in_their_own_words_are_heard(trained: ActHearing, text: str, act: str) -> None:
+    assert act in {one.act for one in trained.read_sync(text, "Tell me a bit more about that.", "en")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It stayed between us for years, and then my sister told our mother.",
+        "I don't like to go in the sea, so I stood on the sand. It is the same thing.",
+        "He said we leave the dog be, and we did.",
+    ],
+)
+def test_the_same_words_in_a_story_are_none(trained: ActHearing, text: str) -> None:
+    heard = {one.act for one in trained.read_sync(text, "Tell me a bit more about that.", "en")}
+    assert not heard & {"declines", "asks_interviewer", "complains", "wants_topic"}

@@ -19,9 +19,11 @@ from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.questions import (
     HALFWAY,
     LATE,
+    LITTLE,
     SPURNED,
     STORY_TOLD,
     TOLD_BY_THEN,
+    WHAT_ELSE,
     OfflineQuestionWriter,
     compose,
     is_dont_know,
@@ -31,7 +33,7 @@ from pipeline.language.offline.saying_back import Said
 from pipeline.language.offline.telling import asks_story
 from pipeline.language.offline.wording import SHORT_QUOTE
 from pipeline.methodology import Form, Methodology, Strategy
-from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter, Rendering
+from pipeline.ports import Briefing, Line, QuestionKind, QuestionRequest, QuestionWriter, Rendering
 from pipeline.question.checker import check
 from pipeline.question.phrases import phrase
 from pipeline.question.templates import was_asked
@@ -1054,6 +1056,60 @@ def test_how_it_went_on_is_asked_less_late_in_an_interview() -> None:
     assert worth_of("more", late, more=2.0) < worth_of("more", early, more=2.0)
 
 
+def promising(rating: float, *, most: float = 0.0) -> Advice:
+    return Advice(ratings=dict.fromkeys(questions.STAYS, rating), most=most)
+
+
+def late(answer: str, *asked: str, **changes: Any) -> QuestionRequest:
+    strategy = _strategy("means_end_chain", "deepen")
+    made = request("means_end_chain", strategy, label="wool socks", answer=answer, focus_is_last_said=True)
+    before = tuple(f"Who was number {number}?" for number in range(LATE - len(asked)))
+    return made.model_copy(update={"all_questions": (*before, *asked), **changes})
+
+
+def test_where_nothing_promises_much_late_in_an_interview_it_is_asked_what_else_there_is() -> None:
+    asked = late("They're wool socks, I bought them at the market.")
+    assert WHAT_ELSE.search(compose(asked, advice=promising(LITTLE - 0.1)))
+    assert not WHAT_ELSE.search(compose(asked, advice=promising(LITTLE + 0.4)))
+    early = asked.model_copy(update={"all_questions": asked.all_questions[:3]})
+    assert not WHAT_ELSE.search(compose(early, advice=promising(LITTLE - 0.1)))
+    again = late(
+        "They're wool socks, I bought them at the market.", "What else do you think of when it comes to socks?"
+    )
+    assert not WHAT_ELSE.search(compose(again, advice=promising(LITTLE - 0.1)))
+
+
+def test_what_else_there_is_is_not_asked_while_something_could_be_said_back_or_after_what_weighs() -> None:
+    asked = late("They're wool socks, I bought them at the market.")
+    assert not WHAT_ELSE.search(compose(asked, advice=promising(0.5, most=LITTLE + 0.1)))
+    heavy = late("My mother knitted them. I felt so guilty when she died.")
+    assert not WHAT_ELSE.search(compose(heavy, advice=promising(0.5)))
+    much = late("They're wool socks. " + "My aunt sells them at the market by the bridge. " * 4)
+    assert not WHAT_ELSE.search(compose(much, advice=promising(0.5)))
+
+
+class Foresees:
+    """Advises with the same promise at every moment."""
+
+    knows_worth = True
+
+    def __init__(self, rating: float) -> None:
+        self.rating = rating
+
+    def on(self, request: QuestionRequest) -> Advice:
+        return promising(self.rating)
+
+
+def test_little_is_found_only_when_what_else_there_is_was_asked() -> None:
+    answer, broad = "They're wool socks, I bought them at the market.", "What else matters to you about socks?"
+    poor, rich = (OfflineQuestionWriter(adviser=Foresees(rating)) for rating in (0.5, 2.5))  # type: ignore[arg-type]
+    assert poor.finds_little(late(answer, broad))
+    assert not poor.finds_little(late(answer))
+    assert not rich.finds_little(late(answer, broad))
+    assert not poor.finds_little(late("My mother knitted them. I felt so guilty when she died.", broad))
+    assert poor.finds_little(late(answer, stimulus="Two lamps."))
+
+
 def test_why_something_matters_is_hardly_asked_outright() -> None:
     strategy = _strategy("means_end_chain", "deepen")
     asked = request("means_end_chain", strategy, label="wool socks", focus_is_last_said=True)
@@ -1093,6 +1149,31 @@ def test_what_somebody_had_enough_of_is_worth_less() -> None:
     grumbled = asked.model_copy(update={"lines": lines})
     mild = asked.model_copy(update={"lines": (lines[0], Line(speaker="respondent", text="It was heavy, a stone."))})
     assert questions._worn(grumbled)["like"] == pytest.approx(questions._worn(mild)["like"] + SPURNED)
+
+
+def test_what_somebody_had_enough_of_is_worth_less_for_the_rest_of_the_interview() -> None:
+    said = "Mah, you ask me always what it was like! It's like I said, heavy, a stone."
+    asked = request("critical_incident", _strategy("critical_incident", "deepen_narrative"), label="the gate")
+    before = (Line(speaker="interviewer", text="What was that like for you?"), Line(speaker="respondent", text=said))
+    since = (*before, *asked.lines, *asked.lines)
+    long_ago = asked.model_copy(update={"briefing": Briefing(conversation=since)})
+    assert questions._worn(long_ago)["like"] == pytest.approx(questions._worn(asked)["like"] + SPURNED)
+
+
+def test_who_wants_to_leave_a_story_is_not_asked_to_think_back_to_it() -> None:
+    strategy = _strategy("critical_incident", "deepen_narrative")
+    asked = request("critical_incident", strategy, label="this night", answer="Please, not more about this night.")
+    late = asked.model_copy(update={"all_questions": tuple(f"Who was number {number}?" for number in range(LATE))})
+    away = late.model_copy(update={"turned_away": True})
+    back = phrasing("en").back_to_story
+    assert not any(was_asked(text, compose(away)) for text in back)
+    assert set(questions._elsewhere(late, phrasing("en"))) <= set(back)
+
+
+def test_a_reason_that_is_there_is_asked_for() -> None:
+    said = "Mine hasn't been out since a year ago November. There's a reason for that, and my daughter doesn't know it."
+    asked = request("means_end_chain", _strategy("means_end_chain", "deepen"), label="a reason", answer=said)
+    assert "What is the reason?" in list(wordings(asked))[:3]
 
 
 def test_nothing_of_what_somebody_says_who_composed_themselves_is_asked_about() -> None:

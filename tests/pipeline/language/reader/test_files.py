@@ -7,11 +7,13 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from artefacts.table import named
 from pipeline.language.embedder import ModelUnavailable
 from pipeline.language.reader.files import FOLDER, load_reader
+from pipeline.language.reader.message import JUDGED, MessageModel
 
 
 @pytest.fixture
@@ -21,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json"])
+@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json", "message.npz"])
 def test_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(ModelUnavailable, match=rf"{name} can't be read.*ASKWELL_READER=rules"):
@@ -34,6 +36,22 @@ def test_damaged_file_is_refused(folder: Path, name: str) -> None:
     data[len(data) // 2] ^= 1
     (folder / name).write_bytes(data)
     with pytest.raises(ModelUnavailable, match=rf"{name} is not the file that belongs to this model"):
+        load_reader(folder)
+
+
+def test_model_of_messages_that_is_damaged_or_of_another_reader_is_refused(folder: Path) -> None:
+    content = (folder / "message.npz").read_bytes()
+    (folder / "message.npz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(ModelUnavailable, match=r"message\.npz is damaged"):
+        load_reader(folder)
+    model = MessageModel.read(content)
+    acts = np.array(JUDGED)
+    weights = {"weights": model.weights, "bias": model.bias, "encoder_sha256": np.array("0" * 64)}
+    np.savez(folder / "message.npz", acts=acts[::-1], **weights)  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match="it judges other acts"):
+        load_reader(folder)
+    np.savez(folder / "message.npz", acts=acts, **weights)  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match=r"message\.npz is for another reader"):
         load_reader(folder)
 
 
