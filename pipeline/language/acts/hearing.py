@@ -334,31 +334,31 @@ class ActHearing:
             self._judged(clause, heard, own, text=text, story=story, denied=denied)
             for clause, heard, own in zip(clauses, by_rule, chances, strict=True)
         ]
-        if self._message is not None:
-            reading = self._network.read(question, "", text)
-            found = [_clear(one, self._message, reading) for one in found]
-            odds = self._message.log_odds(reading)
-            if LIFE.search(text):
-                denied |= ENDS
-            for act in (act for act, least in WHOLE.items() if odds[act] >= least and act not in denied):
-                found = _overheard(act, clauses, found, chances, story=story)
-        put_right = PUTS_RIGHT.search(text)
-        if put_right is not None and question and not any(one and one.act == "corrects" for one in found):
-            found = [
-                HeardAct(act="corrects", start=clause.start, end=clause.end)
-                if one is None and clause.start < put_right.end() <= clause.end
-                else one
-                for clause, one in zip(clauses, found, strict=True)
-            ]
-        secret = CONFIDENTIAL.search(text)
-        if secret is not None and not any(one and one.act == "asks_interviewer" for one in found):
-            found = [
-                HeardAct(act="asks_interviewer", start=clause.start, end=clause.end, about="readers")
-                if one is None and clause.start < secret.end() <= clause.end
-                else one
-                for clause, one in zip(clauses, found, strict=True)
-            ]
-        return joined(clauses, found)
+        found = self._with_the_whole(clauses, found, chances, text=text, question=question, denied=denied)
+        if question:
+            found = _added(clauses, found, PUTS_RIGHT.search(text), "corrects")
+        return joined(clauses, _added(clauses, found, CONFIDENTIAL.search(text), "asks_interviewer", about="readers"))
+
+    def _with_the_whole(
+        self,
+        clauses: Sequence[Clause],
+        found: list[HeardAct | None],
+        chances: Sequence[Floats | None],
+        *,
+        text: str,
+        question: str,
+        denied: AbstractSet[Act],
+    ) -> list[HeardAct | None]:
+        """What was heard in the clauses, after what the message does as a whole."""
+        if self._message is None:
+            return found
+        reading = self._network.read(question, "", text)
+        found = [_clear(one, self._message, reading) for one in found]
+        denied = denied | ENDS if LIFE.search(text) else denied
+        for act, odds in self._message.log_odds(reading).items():
+            if odds >= WHOLE[act] and act not in denied:
+                found = _overheard(act, clauses, found, chances, story=len(text.split()) >= IN_A_STORY)
+        return found
 
     def _judged(
         self,
@@ -433,6 +433,25 @@ class ActHearing:
             about = about_of(clause.text) if act == "asks_interviewer" else ""
             return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, about=about, heard_by="reader")
         return None
+
+
+def _added(
+    clauses: Sequence[Clause],
+    found: Sequence[HeardAct | None],
+    said: re.Match[str] | None,
+    act: Act,
+    *,
+    about: str = "",
+) -> list[HeardAct | None]:
+    """What was heard, with an act in the clause where words for it end, unless something is heard there or it is."""
+    if said is None or any(one is not None and one.act == act for one in found):
+        return list(found)
+    return [
+        HeardAct(act=act, start=clause.start, end=clause.end, about=about)
+        if one is None and clause.start < said.end() <= clause.end
+        else one
+        for clause, one in zip(clauses, found, strict=True)
+    ]
 
 
 def _clear(heard: HeardAct | None, model: MessageModel, reading: Reading) -> HeardAct | None:
