@@ -58,6 +58,8 @@ _TO_YOU = re.compile(r"\byou\b|\b(?:Sie|du)\b|\bأنت\b", re.IGNORECASE)
 """Words by which a complaint in the middle of a story is to the interviewer."""
 _DENIES = re.compile(r"\b(?:not|never|cannot|cant|dont|wont|nicht|kein\w*|nie)\b|n't\b|\bلا\b", re.IGNORECASE)
 """Words before others by which the opposite is said."""
+_WHICH = re.compile(r"\W*(?:more )?(?:(?:about|of) )?(?:which|what)\b[^.!?]{0,60}\?\W*$", re.IGNORECASE)
+"""A message that only asks which of several things is meant."""
 _BY_THE_WAY = re.compile(
     r"\b(?:as|like) i(?:'ve|’ve)?(?: just| already)? (?:say|said|told you|mentioned)\b", re.IGNORECASE
 )
@@ -630,7 +632,7 @@ def _as_said(said: str, words: str) -> str:
 def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
-    if moment.shown and moment.asks_idea:
+    if moment.shown and moment.asks_idea and not _WHICH.match(moment.said):
         return None  # It is the idea that is not clear, not the question.
     if moment.told_words >= LONG_TELLING:
         unclear = moment.texts.asked_unclearly
@@ -682,10 +684,12 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
         wordings = (
             texts.enough if heard.about == ENOUGH else texts.complained_briefly if told_on else texts.complained_told
         )
+        words = moment.said[heard.start : heard.end]
+        to_us = heard.start == 0 or _TO_YOU.search(words) is not None
+        if answers and not to_us and heard.about != ENOUGH:
+            return None  # “There's no way to say it. Or there is, I've just said it.”
         if answers:
-            words = moment.said[heard.start : heard.end]
-            spoken_to = (heard.start == 0 or _TO_YOU.search(words) is not None) and not _BY_THE_WAY.search(words)
-            wordings = wordings[:1] if heard.about != ENOUGH and spoken_to else ()
+            wordings = wordings[:1] if heard.about != ENOUGH and not _BY_THE_WAY.search(words) else ()
         text = moment.variant(wordings) if wordings else ""
         return Move(
             "complains",

@@ -85,10 +85,13 @@ _CONDITION = re.compile(r"^(?:if|as long as|unless)\b[^,]*,\s*(?:then )?(?P<main
 _CONDITIONAL = re.compile(r"^(?:if|as long as|unless|provided|otherwise)\b", re.IGNORECASE)
 _TAILS = re.compile(
     r",\s*(?:simple as that|that'?s (?:it|all)|i (?:have to|must) say|to be (?:fair|sure)|that'?s for sure"
-    r"|is(?:n't)? (?:it|that)|no|right|yes|then|as it is|for sure|full stop|thank you|thanks)$",
+    r"|is(?:n't)? (?:it|that)|no|right|yes|then|as it is|for sure|full stop|thank you|thanks"
+    r"|put it (?:that|this|like that) ?(?:way)?|mind(?: you)?|love|mate|dear)$",
     re.IGNORECASE,
 )
 """What is added behind a sentence and is not said back."""
+_MIND = re.compile(r",\s*mind(?: you)?\s*(?=,)", re.IGNORECASE)
+"""A word to the listener between two commas."""
 FRAGMENT_IN_IT = re.compile(
     r"\b(?:like so|this (?:big|small|much)|as i said|i said|i've said|jok(?:e|ing))\b", re.IGNORECASE
 )
@@ -97,9 +100,9 @@ FRAGMENT_IN_IT = re.compile(
 
 def plain(piece: str) -> str:
     """What of a clause is said back: without what opens it, hedges and marks."""
-    bare = _OPENERS.sub("", without_asides(_QUOTES.sub("", piece)).strip(_EDGES))
+    bare = _OPENERS.sub("", _MIND.sub("", without_asides(_QUOTES.sub("", piece))).strip(_EDGES))
     hedged = _HEDGES.sub(lambda found: ", " if _PARTS.fullmatch(found[0]) else " ", _ASIDES.sub(",", bare))
-    return _TAGS.sub("", re.sub(r"\s+", " ", hedged.replace(" ,", ",")).strip(_EDGES))
+    return _TAILS.sub("", _TAGS.sub("", re.sub(r"\s+", " ", hedged.replace(" ,", ",")).strip(_EDGES)))
 
 
 def is_whole(clause: str) -> bool:
@@ -123,7 +126,7 @@ def said_back(text: str) -> str:
     """
     if text.rstrip().endswith("?"):
         return ""
-    clause = _TAILS.sub("", plain(text))
+    clause = plain(text)
     condition = _CONDITION.match(clause)
     main = plain(condition["main"]) if condition is not None else "" if _CONDITIONAL.match(clause) else clause
     if not main or len(clause.split()) > LONGEST_SAID or not is_whole(main):

@@ -37,7 +37,9 @@ _DENIED_TWICE = re.compile(r"(?:n't|\b(?:not|never))\b.*\b(?:nobody|nothing|no o
 _OF_THEMSELVES = re.compile(
     r"\b(?:i'?m|i am|i was) (?:just |only )?(?:the|an?) (?:\w+ )?(?:mug|fool|idiot|liar|coward|failure|fraud|burden"
     r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b"
-    r"|\bit was me (?:who|that)\b|\bme(?:self|sen|sel)\b"
+    r"|\b(?:i'?m|i am|i was) not (?:the |an? )?(?:one|person|man|woman|sort|type|kind)\b"
+    r"|\b(?:it|that)(?:'s| is| was) not (?:very |so |really )?(?:nice|good|fair|kind|right) (?:from|of) me\b"
+    r"|\bit was me(?: (?:who|that)\b|$)|\bme(?:self|sen|sel)\b"
     r"|\bi(?:'m| am| was|'d been|'ve been) (?:(?:just|only|such|so|a|an|the|being|quite|rather|really) )*(?:worse|bad"
     r"|terrible|awful|horrible|useless|worthless|stupid|cowardly|a coward|no good|selfish|cruel|rubbish|hopeless"
     r"|pathetic)\b"
@@ -75,6 +77,12 @@ _HALF = re.compile(
     re.IGNORECASE,
 )
 """A clause that says nothing without the other half: what it is, or isn't, stands there."""
+_SMALL = re.compile(
+    r"^(?:it|that|this|him|her|them)"
+    r" (?:better|best|easier|harder|wise\w*|odd|strange|funny|right|wrong|rude|kind\w*) to\b",
+    re.IGNORECASE,
+)
+"""What somebody thought of something, without the verb: “(I thought) it better to do that alone.”"""
 _PURPOSE = re.compile(
     r"^\W*so(?: that)? \w+(?:'d| would| could| can| might| will|'ll|"
     r" won't| wouldn't| couldn't| can't| don't| didn't)\b",
@@ -192,6 +200,6 @@ def can_be_heard(clause: str) -> bool:
         or is_loaded(clause)
         or any(
             pattern.search(clause)
-            for pattern in (_DENIED_TWICE, _OF_THEMSELVES, _PLAYED_DOWN, _HALF, NOT_TO_THEIR_FACE, HESITATION)
+            for pattern in (_DENIED_TWICE, _OF_THEMSELVES, _PLAYED_DOWN, _HALF, _SMALL, NOT_TO_THEIR_FACE, HESITATION)
         )
     )

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.acts import ACTS, FAINT, Act, HeardAct, heeded, told
 from pipeline.language.acts import hearing
-from pipeline.language.acts.hearing import CLEAR_DANGER, WHOLE, ActHearing
+from pipeline.language.acts.hearing import CLEAR_DANGER, LEAST_WHOLE, WHOLE, ActHearing
 from pipeline.language.acts.reading import acts_of
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.message import JUDGED
@@ -797,3 +797,26 @@ def test_limits_that_people_set_in_their_own_words_are_heard(trained: ActHearing
 def test_the_same_words_in_a_story_are_none(trained: ActHearing, text: str) -> None:
     heard = {one.act for one in trained.read_sync(text, "Tell me a bit more about that.", "en")}
     assert not heard & {"declines", "asks_interviewer", "complains", "wants_topic"}
+
+
+@pytest.mark.parametrize("act", ["wants_withdrawal", "wants_stop", "minor"])
+def test_what_the_reader_alone_hears_and_the_whole_message_denies_is_none(
+    monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    least = LEAST_WHOLE[act]  # type: ignore[index]
+    heard = fixed_odds(monkeypatch, STORY, {act: least}, **{act: 0.99})
+    assert [one.act for one in heard] == [act]
+    assert fixed_odds(monkeypatch, STORY, {act: least - 0.1}, **{act: 0.99}) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "act"),
+    [
+        ("When you think about kettles, what comes to mind first?", "Tea. End of a shift. About five minutes' peace?",
+         "wants_stop"),
+        ("And then?", "She rang the night before Mum took her in, she was late for it. I've still got it saved, can't "
+         "delete it.", "wants_withdrawal"),
+    ],
+)  # fmt: skip
+def test_ends_and_deletions_in_what_is_told_are_none(trained: ActHearing, question: str, text: str, act: str) -> None:
+    assert act not in {one.act for one in trained.read_sync(text, question, "en")}
