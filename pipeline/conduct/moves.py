@@ -269,7 +269,7 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
     short = len(said.split()) <= LONGEST_CHOICE
     if asked == "withdrawal" and _confirms(moment):
         return "yes"
-    if asked == "withdrawal" and _has(said, texts.part_words):
+    if asked == "withdrawal" and _has(said, (*texts.part_words, *texts.keep_words)):
         return "no"
     if _would_go_on(moment):
         return "no"

@@ -824,3 +824,13 @@ def test_who_says_in_other_words_that_it_goes_on_is_not_sent_away(text: str, hea
     found = moment(text, (last, "wants_stop"), conduct=asked, sure=heard_by == "rules", heard_by=heard_by)
     move = move_for(found)
     assert move is not None and (move.then != "stop") is goes_on
+
+
+def test_who_says_among_other_things_that_nothing_is_to_be_deleted_is_reassured() -> None:
+    asked = ConductState(asked="withdrawal", offers=("withdraw", "no"))
+    text = "What? The voicemail, I said I can't delete the voicemail. From my kid. Don't delete anything, jeez."
+    move = move_for(moment(text, (text, "tells"), conduct=asked))
+    assert move is not None
+    assert move.then != "withdraw" and move.text.startswith(policy().texts.withdrawal_kept)
+    yes = move_for(moment("Delete it all, please.", ("Delete it all, please.", "wants_withdrawal"), conduct=asked))
+    assert yes is not None and yes.then == "withdraw"
