@@ -14,7 +14,7 @@ from pipeline.language.offline.echoes import Echo, echoes
 from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
-from pipeline.language.offline.saying_back import LEAST, LEAST_IN_TESTS, SayingBack, may_say_back
+from pipeline.language.offline.saying_back import LATE, LEAST, LEAST_IN_TESTS, SayingBack, may_say_back
 from pipeline.language.srl import DocCache, load_model
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.checker import check
@@ -188,6 +188,17 @@ def test_what_was_said_back_twice_in_a_row_is_worth_clearly_less_a_third_time(
     once = back.found(request(asked=("And then?", "What happened?", echo)))[0].value
     twice = back.found(request(asked=("And then?", echo, echo)))[0].value
     assert twice < once - 0.2
+
+
+def test_more_of_what_is_said_back_is_worth_less_late_in_an_interview(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RATINGS, "He didn't dare ask you.", 3.0)
+    LIKELY.update({"more": 0.9})
+    asked = tuple(f"Who was number {number}?" for number in range(LATE))
+    [early] = [said.value for said in back.found(request(asked=asked[:-1]))]
+    [late] = [said.value for said in back.found(request(asked=asked))]
+    assert late < early - 0.2
 
 
 @pytest.mark.parametrize(
