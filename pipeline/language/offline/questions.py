@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
 
@@ -657,20 +657,32 @@ def _best(
             FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
         )
         plainest += zip(worths, naming, strict=True)
-    over = (told.over or told.exhausted) and not (told.felt or told.peak) and len(request.all_questions) >= BEGUN
-    if over and stories:
-        for place, text in enumerate(_turned(speaking.back_to_story, request, "back")):
-            asked = sum(was_asked(other, question) for other in speaking.back_to_story for question in lately)
-            plainest.append((FLOOR + BACK - asked - TIE * place + gains.get("else", 0.0), text))
-    if not request.stimulus and not _asked_broadly(request) and _promises_little(request, advice):
-        turned = _asked(_turned(_elsewhere(request, speaking), request, "broad"), request, speaking, None)
-        plainest += [(FLOOR + BROAD - TIE * place, text) for place, text in enumerate(turned)]
-    if told.exhausted and not tells:
-        turned = _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
-        plainest += [(FLOOR + BACK - TIE * place + gains.get("else", 0.0), text) for place, text in enumerate(turned)]
+    plainest += _leading_on(request, speaking, told, advice, gains)
     if not told.exhausted:
         plainest += [(each.value + SAYS_BACK - worn.get(kind_of(each.text), 0.0), each.text) for each in advice.said]
     return sorted((*found, *plainest, *_invited(request, speaking, tells=tells)), key=lambda pair: -pair[0])
+
+
+def _leading_on(
+    request: QuestionRequest, speaking: LanguagePhrasing, told: Telling, advice: Advice, gains: Mapping[str, float]
+) -> Iterator[tuple[float, str]]:
+    """Questions that lead away from what was just told, to the rest of the story or the topic, with what they are worth.
+
+    There are none while something is left to ask of it.
+    """
+    tells = tells_stories(request.methodology, request.language)
+    lately = (request.all_questions or request.recent_questions)[-LATELY:]
+    over = (told.over or told.exhausted) and not (told.felt or told.peak) and len(request.all_questions) >= BEGUN
+    if over and tells and not request.stimulus:
+        for place, text in enumerate(_turned(speaking.back_to_story, request, "back")):
+            asked = sum(was_asked(other, question) for other in speaking.back_to_story for question in lately)
+            yield FLOOR + BACK - asked - TIE * place + gains.get("else", 0.0), text
+    if not request.stimulus and not _asked_broadly(request) and _promises_little(request, advice):
+        turned = _asked(_turned(_elsewhere(request, speaking), request, "broad"), request, speaking, None)
+        yield from ((FLOOR + BROAD - TIE * place, text) for place, text in enumerate(turned))
+    if told.exhausted and not tells:
+        turned = _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
+        yield from ((FLOOR + BACK - TIE * place + gains.get("else", 0.0), text) for place, text in enumerate(turned))
 
 
 def _gains(request: QuestionRequest, advice: Advice) -> dict[str, float]:
