@@ -666,7 +666,7 @@ def _best(
 def _leading_on(
     request: QuestionRequest, speaking: LanguagePhrasing, told: Telling, advice: Advice, gains: Mapping[str, float]
 ) -> Iterator[tuple[float, str]]:
-    """Questions that lead away from what was just told, to the rest of the story or the topic, with what they are worth.
+    """Questions that lead away from what was just told, to the story or the topic, with what they are worth.
 
     There are none while something is left to ask of it.
     """
