@@ -25,15 +25,20 @@ TargetKind = Literal[
 SEVERAL: frozenset[TargetKind] = frozenset({"nodes", "elements", "lead"})
 """Kinds with any number of ids."""
 
+SENTENCE = "said"
+"""What the id of a sentence of an answer begins with."""
+LONGEST_SENTENCE = 240
+"""Characters of such a sentence that are kept."""
+
 
 class Target(Record):
     """What a candidate, a question or a directive is about.
 
     `ids` are the tracked identities of one node (`node`) or several (`nodes`), the ids of several elements that are
     compared (`elements`), or the one id of an element of the concept, of a tension, of a thread, of a topic of the
-    guide, or in a repertory grid of a prompt for elements (`role`), of a construct, or of the ratings. In a concept
-    test, a `lead` is something that an answer said of the idea (its kind, turn and place, with dots between, then the
-    element that it is about, if any), an `aspect` one side of the whole idea. `label` is how it reads.
+    guide, or in a repertory grid of a prompt for elements (`role`), of a construct, or of the ratings. A `lead` is
+    something that an answer said (its kind, turn and place, with dots between, in a concept test then the element that
+    it is about, if any), an `aspect` one side of the whole idea of a concept test. `label` is how it reads.
     """
 
     kind: TargetKind = "node"
@@ -50,6 +55,11 @@ class Target(Record):
     def node(cls, key: str, label: str) -> Self:
         """One node, by its tracked identity."""
         return cls(ids=(key,), label=label)
+
+    @classmethod
+    def sentence(cls, turn: int, number: int, text: str) -> Self:
+        """A sentence of an answer, counted from 0."""
+        return cls(kind="lead", ids=(f"{SENTENCE}.{turn}.{number}",), label=text[:LONGEST_SENTENCE])
 
     @property
     def node_key(self) -> str | None:

@@ -531,6 +531,17 @@ class ComparesWordings(Protocol):
 
 
 @runtime_checkable
+class SaysBack(Protocol):
+    """A writer that may say something else of an answer back than what the engine would ask about."""
+
+    def said_instead(self, request: QuestionRequest, text: str) -> str | None:
+        """The words of the last answer that a question of this request says back; None where they tell what it was to
+        be about, or where it says nothing back.
+        """
+        ...
+
+
+@runtime_checkable
 class FindsLittle(Protocol):
     """A writer that knows when nothing that it could ask promises much any more."""
 

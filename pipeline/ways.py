@@ -6,12 +6,27 @@ from collections.abc import Sequence
 
 from pipeline.context import TurnContext
 from pipeline.continuing import continued
-from pipeline.contracts import ContextOutput, ContinuationOutput, GraphOutput, OfferMade, StrategyOutput
+from pipeline.contracts import (
+    ContextOutput,
+    ContinuationOutput,
+    GraphOutput,
+    OfferMade,
+    SlotsOutput,
+    StrategyOutput,
+    UtteranceOutput,
+)
 from pipeline.engines.base import ScoredCandidate
+from pipeline.focus import Target
 from pipeline.focusing import focus_of
 from pipeline.offers import chosen_by_writer, in_a_row, keeps_strategy, offered, weighed
 from pipeline.ports import ComparesWordings, QuestionWriter
 from pipeline.question.asking import Weighing
+from pipeline.question.text import sentences, words
+
+LEAST_SHARED = 0.3
+"""Share of common words from which on what is said back tells a concept."""
+SAID_BACK = "said_back"
+"""Why something else of an answer is asked about than the engine chose: what is said back promised more."""
 
 Way = tuple[ScoredCandidate, ContinuationOutput]
 """How an interview can go on: a candidate, and what follows from it."""
@@ -56,6 +71,39 @@ def weighing_of(context: TurnContext, ways: Sequence[Way]) -> Weighing:
     """What each way to go on is worth in a concept test."""
     worth = tuple(context.strategies.weighs[one.strategy, one.tactic] for one, _ in ways)
     return Weighing(worth, in_a_row(context.strategies, context.state.focus_history))
+
+
+def said_instead(context: TurnContext, quote: str) -> ContinuationOutput:
+    """How the interview goes on where a question says words back that do not tell what it was to be about.
+
+    It is about the concept that those words tell, of several the one whose words are most of them; where they tell
+    none, about the sentence.
+    """
+    going, turn = context.get(ContinuationOutput), context.get(ContextOutput).turn_number
+    graph, canonical = context.get(GraphOutput).graph, context.get(SlotsOutput).canonical
+    heard = context.get(UtteranceOutput)
+    near = [
+        (_shared(mention.quote, quote), node)
+        for node in graph.live_nodes()
+        for mention in node.mentions
+        if mention.utterance_id == heard.utterance.id
+    ]
+    share, told = max(near, key=lambda pair: pair[0], default=(0.0, None))
+    if told is not None and share >= LEAST_SHARED:
+        key = canonical.key_of(told.id) if canonical is not None else told.id
+        target = Target.node(key, told.label)
+    else:
+        said = sentences(heard.content or context.answer.text)
+        number = next((at for at, sentence in enumerate(said) if quote in sentence), 0)
+        target = Target.sentence(turn, number, said[number] if said else quote)
+    focus = focus_of(target, context.get(StrategyOutput).tracker, graph, turn)
+    return continued(context, "", strategy=going.strategy, focus=focus, because=SAID_BACK)
+
+
+def _shared(one: str, other: str) -> float:
+    """What share of the words of two quotes is in both."""
+    a, b = set(words(one.casefold())), set(words(other.casefold()))
+    return len(a & b) / len(a | b) if a and b else 0.0
 
 
 def made(ways: Sequence[Way]) -> tuple[OfferMade, ...]:

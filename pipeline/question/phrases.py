@@ -54,7 +54,11 @@ _ASIDE = re.compile(
 """What is put in or behind a sentence and is not said back."""
 _SENTENCE = re.compile(r"[.!?…;:\n]+|\s[–—-]+\s")
 _CLAUSE = re.compile(r",\s|\s(?=(?:and|but|because|so|which|when|if|who|although|while|until)\s)", re.I)
-HESITATION = re.compile(r"\b(?:u[hm]+|er+m?|hm+)\b|\b(\w+) \1\b|\b(?:he|she|they|i|we|it) like \w+", re.I)
+HESITATION = re.compile(
+    r"\b(?:u[hm]+|er+m?|hm+)\b|\b(\w+) \1\b|\b(?:he|she|it) like \w+"
+    r"|\b(?:they|i|we) like (?:just|totally|went|was|were|said|had|got|came|did|\w+ed)\b",
+    re.I,
+)
 _TURNED = (
     (re.compile(r"\b(?:i was|was i)\b", re.I), "you were"),
     (re.compile(r"\bi wasn'?t\b", re.I), "you weren't"),

@@ -29,13 +29,23 @@ from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.ports import Briefing, ComparesWordings, FindsLittle, Line, Offer, Parser, QuestionRequest, Rendering
+from pipeline.ports import (
+    Briefing,
+    ComparesWordings,
+    FindsLittle,
+    Line,
+    Offer,
+    Parser,
+    QuestionRequest,
+    Rendering,
+    SaysBack,
+)
 from pipeline.question.answering import answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
 from pipeline.threads import BEGINS_A_THREAD
-from pipeline.ways import Way, made, may_stay, ways_of, ways_to_stay, weighing_of
+from pipeline.ways import Way, made, may_stay, said_instead, ways_of, ways_to_stay, weighing_of
 
 SIMILAR_COSINE = 0.80
 TELLING_WORDS = 5
@@ -144,7 +154,8 @@ class QuestionStage:
             return await asking.ask(await self._request(context, closing))
         ways = ways_of(context, writer)
         if not ways:
-            return await asking.ask(await self._request(context, going), before=before)
+            request = await self._request(context, going)
+            return self._said(context, request, await asking.ask(request, before=before))
         choices = await self._choices(context, ways)
         best = ways[0][0].final_score or 0.0
         behind = [best - (candidate.final_score or 0.0) for candidate, _ in ways]
@@ -153,7 +164,15 @@ class QuestionStage:
         asked = await asking.ask(request, before=before, choices=choices, behind=behind, weighing=weighing)
         if asked.taken:
             context.replace(ways[asked.taken][1])
-        return replace(asked, offers=made(ways))
+        return self._said(context, choices[asked.taken or 0], replace(asked, offers=made(ways)))
+
+    def _said(self, context: TurnContext, request: QuestionRequest, asked: QuestionOutput) -> QuestionOutput:
+        """The same; where it says something else of the answer back, the turn is about that."""
+        writer = self._questioner.writer
+        quote = writer.said_instead(request, asked.text) if isinstance(writer, SaysBack) else None
+        if quote:
+            context.replace(said_instead(context, quote))
+        return asked
 
     async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether nothing that could be asked promises much any more."""

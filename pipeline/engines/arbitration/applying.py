@@ -29,10 +29,6 @@ SAYS_ALL = 12
 
 LEAST_SAID = 4
 """Words of an answer from which on it is stayed with."""
-SAID = "said"
-"""What ids of sentences that are stayed with begin with."""
-LONGEST_LABEL = 240
-"""Characters of such a sentence that are kept."""
 SLACK = 1
 """Questions more than they take that may be left when sides of the idea for the end can be asked about."""
 
@@ -244,7 +240,7 @@ def _said(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
     turn = moment.inputs.turn_count
     for number, sentence in reversed([*enumerate(said)]):
         if not sentence.rstrip().endswith("?"):
-            yield Target(kind="lead", ids=(f"{SAID}.{turn}.{number}",), label=sentence[:LONGEST_LABEL])
+            yield Target.sentence(turn, number, sentence)
 
 
 def _never(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None]:

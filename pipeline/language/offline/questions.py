@@ -139,9 +139,13 @@ HEAVY = 0.4
 """… and what it loses right after what weighs: a death, a feeling, a promise."""
 STAYS = ("more", "then", "like", "means")
 """Probes that stay with what was just told: leaving it loses by as much as one of them promises to be good."""
-SAYS_BACK = 0.4
-"""What saying something back gains over what the ranker expects of other wordings: moderators who had the choice called
-it exactly right twice as often."""
+SAYS_BACK = 1.5
+"""What saying something back gains over a bare probe: of 240 moments at which a version in which it gained 0.4 asked
+something else than one with 1.0, readers who saw both called 2 in a hundred of the questions of that exactly right and
+68 bad, of the others 21 and 46; where both only probed, or the one that gained 1.0 left out the clause that promised
+most, the clause was liked better by half a point to a whole one."""
+STAYING = 0.8
+"""… and in a concept test, where lists and the bare probes are weighed against it."""
 APPEARED = 0.8
 """What asking about somebody gains who appears in the last sentence, about whom the answer then stops."""
 SPOKEN_OF = 2
@@ -240,6 +244,11 @@ class OfflineQuestionWriter:
         said = next((each for each in self._advice(request).said if text.endswith(each.text)), None)
         return round(said.rating, 2) if said is not None else worth(request, text)
 
+    def said_instead(self, request: QuestionRequest, text: str) -> str | None:
+        """The respondent's words that a question says back where they do not tell what it was to be about."""
+        found = next((each for each in self._advice(request).said if text.endswith(each.text)), None)
+        return (_last_answer(request) or "")[found.echo.start : found.echo.end] if found and not found.about else None
+
     def _advice(self, request: QuestionRequest) -> Advice:
         return self._adviser.on(request) if self._adviser is not None else NONE
 
@@ -312,7 +321,7 @@ def _staying(request: QuestionRequest, speaking: LanguagePhrasing, advice: Advic
 
     Something is said back of it; where it ends the answer, the bare probes are there besides.
     """
-    found = [(each.value, each.text) for each in advice.said]
+    found = [(each.value + STAYING, each.text) for each in advice.said]
     if request.focus_is_last_said or _ends_answer(request):
         time, lately = told_as(request.focus_label or "", speaking), request.all_questions[-WORN_IN:]
         for kind, dear in SIMPLY.items() if advice.ratings else ():

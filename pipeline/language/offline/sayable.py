@@ -29,7 +29,7 @@ from pipeline.question.text import words
 
 LATEST = 8
 """Sentences at the end of an answer of which something is said back."""
-MOST = 8
+MOST = 12
 """Pieces that are looked at, the latest first."""
 SHORTEST, LONGEST = 3, 12
 """Words of a clause that is said back."""
@@ -70,7 +70,11 @@ _CUTS = (
 _OPENS_NO_PHRASE = frozenset({"INTJ", "CCONJ", "SCONJ", "VERB", "AUX", "ADP"})
 _NAMES = frozenset({"NOUN", "PROPN", "ADJ"})
 _END = re.compile(r"[,:;]\s+([^,:;]+?)[.!…]*$")
-_IF = re.compile(r"\b(?:if|unless|suppose|imagine)\b", re.IGNORECASE)
+_IF = re.compile(
+    r"\b(?<!as )(?:unless|suppose|imagine"
+    r"|if(?! (?:you (?:mean|ask|like|want to know|must know)|i'm (?:honest|truthful)|i am honest|anything)\b))\b",
+    re.IGNORECASE,
+)
 _SUPPOSED = re.compile(r"\b(?:afraid|scared|imagine|suppose)\b[^.?!]*\bif\b", re.IGNORECASE)
 """A sentence of what would be, or is feared, which the next one may go on from: “And then we buy a car.”"""
 _WAS = re.compile(r"\b(?:was|were|had|did|didn't|\w{2,}ed)\b", re.IGNORECASE)
@@ -80,6 +84,31 @@ _TRAILS = re.compile(
     re.IGNORECASE,
 )
 """A clause that only says that it would do: “A week, and I'd be happy.”"""
+_TO_THE_LISTENER = re.compile(
+    r"\byou(?:'ve|'re|'d|'ll)?(?: \w+(?:n't)?)? (?:ask\w*|sa(?:y|id|ying)|mean\w*|t(?:ell|old|elling)|want\w*|know|knew"
+    r"|see|hear\w*|think|thought|call\w*|write|wrote|read|guess\w*|understand|understood|imagine|mind|like|wonder\w*"
+    r"|keep|right|wrong|listen\w*|put)\b"
+    r"|\b(?:thank|let|tell|ask|show|told|asked|forgive|excuse|promise|between|to|for|with) you\b"
+    r"|\byour (?:question|study|programme?|machine|idea|company|job|turn|card|example|choice)s?\b"
+    r"|\byou (?:people|lot)\b",
+    re.IGNORECASE,
+)
+"""“You” for the one who asks; else it is for anybody: “Nobody trains you for that bit.”"""
+_YOU = re.compile(r"\b(?:you|yours?|yourself)(?:'\w+)?", re.IGNORECASE)
+_FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
+_TURNED_ROUND = re.compile(
+    r"\b(?:was|were|is|are) (?:he|she|they|it|we|i)(?:['’]\w+)? \w|^(?:myself|yourself|let)\b", re.IGNORECASE
+)
+"""Words in an order that is no statement's."""
+_BREAKS_OFF = re.compile(r"\b(?:probably|perhaps|maybe|mostly|only|just|also)$", re.IGNORECASE)
+_ENDS = re.compile(r"\b(?:any|some|once|no|much) more$", re.IGNORECASE)
+"""What may end a clause all the same, …"""
+_ENDS_SENTENCE = re.compile(r"\b(?:her|so)$|^(?:\S+ ){4,}(?:to|in|on|at|for|with|from|by|of|was|were)$", re.IGNORECASE)
+"""… or the clause that ends a sentence."""
+_LONG_ENOUGH = 5
+"""Words of a clause from which on it says something, however plain its verbs are: “I'd have to say why I went.”"""
+_WITHOUT_SUBJECT = (2, 8)
+"""Words of a sentence that begins with its verb, as somebody sparing of words tells it: “Deleted it.”"""
 _TAG = re.compile(
     r",? (?:is|isn't|does|doesn't|do|don't|was|wasn't|have|haven't|did|didn't) (?:it|he|she|they|i|you|that)$"
 )
@@ -127,15 +156,39 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
             continue
         clause = _TAG.sub("", plain(answer[piece.start : piece.end]))
         clause = f"{piece.subject} {clause}" if piece.subject else clause
-        if _can_be_said(clause) and _says_something(doc, piece):
+        finished = piece.end >= within[0] + len(within[2].rstrip(" .!…"))
+        if _can_be_said(clause, finished=finished) and _says_something(doc, piece):
             yield _echo(clause, piece, within[3], within[2])
     for start, end, sentence, back in sayable_ones:
+        bare = plain(sentence)
+        if _begins_with_verb(doc, start, end) and _is_told_shortly(bare):
+            yield _echo(bare, _Piece(start, end), back, sentence)
         ending = _ending(start, sentence)
         bounded = [(_Piece(start, end), PHRASE), *([(ending, PHRASE_AT_END)] if ending is not None else [])]
         for piece, (least, most) in bounded:
             phrase = plain(answer[piece.start : piece.end])
             if least <= len(phrase.split()) <= most and _is_phrase(phrase, piece, doc, start):
                 yield _echo(phrase, piece, back, sentence)
+
+
+def _is_told_shortly(bare: str) -> bool:
+    """Whether a sentence without a subject can be said back."""
+    least, most = _WITHOUT_SUBJECT
+    whole = not (NO_END.search(bare) or FRAGMENT_IN_IT.search(bare))
+    return least <= len(bare.split()) <= most and whole and can_be_heard(bare)
+
+
+def _begins_with_verb(doc: Doc, start: int, end: int) -> bool:
+    """Whether a sentence begins with a verb of what was, whose subject is left out."""
+    span = doc.char_span(start, end, alignment_mode="expand")
+    return (
+        span is not None
+        and len(span) > 0
+        and span[0].tag_ == "VBD"
+        and span[0].pos_ == "VERB"
+        and span[0].dep_ == "ROOT"
+        and _subject(span[0]) is None
+    )
 
 
 def _goes_on_supposing(within: tuple[int, int, str, int], latest: Sequence[tuple[int, int, str, int]]) -> bool:
@@ -157,9 +210,13 @@ def _alike(one: str, other: str) -> bool:
 def _clauses(doc: Doc) -> Iterator[_Piece]:
     """Clauses around finite verbs, each in versions of several lengths; none that asks, doubts or hangs on a noun."""
     for verb in doc:
-        if verb.pos_ not in _VERBS or verb.dep_ in ("aux", "auxpass", "relcl") or not _is_finite(verb):
+        if verb.pos_ not in _VERBS or verb.dep_ in ("aux", "auxpass") or not _is_finite(verb):
             continue
         children = list(verb.children)
+        if verb.dep_ == "relcl":
+            if _tells_when(verb):
+                yield from _versions(verb, _subject(verb), "", doc)
+            continue
         if _is_condition(verb) or (verb.dep_ == "conj" and _is_condition(verb.head)):
             continue
         if any(child.tag_ in _ASKING and child.i < verb.i for child in children):
@@ -183,10 +240,35 @@ def _clauses(doc: Doc) -> Iterator[_Piece]:
         if start > 0 and doc[start - 1].lower_ in _BINDS:
             continue  # “Every time I need rescuing it feels like a point for them” is no clause of “I need”.
         said = doc[subject.left_edge.i : subject.right_edge.i + 1].text if own is None else ""
-        for cut in _CUTS:
-            end = _end(verb, start, _kept(verb, cut), doc)
-            if end > verb.i:
-                yield _Piece(doc[start].idx, doc[end - 1].idx + len(doc[end - 1]), said)
+        yield from _versions(verb, own, said, doc)
+
+
+def _versions(verb: Token, own: Token | None, said: str, doc: Doc) -> Iterator[_Piece]:
+    """A clause in its lengths; the shortest ends at the first comma behind its verb."""
+    start = own.left_edge.i if own is not None else _start(verb)
+    ends = []
+    for cut in _CUTS:
+        end = _end(verb, start, _kept(verb, cut), doc)
+        if end > verb.i:
+            ends.append(end)
+    comma = next((child.i for child in verb.children if child.i > verb.i and child.text == ","), None)
+    if comma is not None and ends and comma < min(ends):
+        ends.append(comma)
+    for end in dict.fromkeys(ends):
+        yield _Piece(doc[start].idx, doc[end - 1].idx + len(doc[end - 1]), said)
+
+
+def _tells_when(verb: Token) -> bool:
+    """Whether a clause that hangs on a noun says when or where, and so stands by itself without that word."""
+    asking = [child for child in verb.children if child.tag_ in _ASKING]
+    own = _subject(verb)
+    return (
+        own is not None
+        and own.tag_ not in _ASKING
+        and own.i < verb.i
+        and [each.lower_ for each in asking] in (["when"], ["where"])
+        and asking[0].i < own.left_edge.i
+    )
 
 
 def _is_condition(verb: Token) -> bool:
@@ -254,21 +336,37 @@ def _end(verb: Token, start: int, kept: set[int], doc: Doc) -> int:
     end, last = max(start, verb.i), max(kept)
     while end <= last and (end in kept or end <= verb.i or (doc[end].is_punct and end + 1 in kept)):
         end += 1
-    while end > start and doc[end - 1].is_punct:
+    while end > start and (doc[end - 1].is_punct or doc[end - 1].tag_ == "CC"):
         end -= 1
     return end
 
 
-def _can_be_said(clause: str) -> bool:
+def _can_be_said(clause: str, *, finished: bool) -> bool:
+    """Whether a clause can be said back; one that ends its sentence may end in more words: “I told her”."""
+    ends = NO_END.search(clause) is None or (finished and _ENDS_SENTENCE.search(clause) is not None)
     return (
         SHORTEST <= len(clause.split()) <= LONGEST
-        and can_be_heard(clause)
-        and not any(pattern.search(clause) for pattern in (NO_START, NO_END, FRAGMENT_IN_IT, _TRAILS))
+        and _can_be_heard(clause)
+        and (ends or _ENDS.search(clause) is not None)
+        and not any(
+            pattern.search(clause) for pattern in (NO_START, FRAGMENT_IN_IT, _TRAILS, _BREAKS_OFF, _TURNED_ROUND)
+        )
         and "?" not in clause
     )
 
 
+def _can_be_heard(clause: str) -> bool:
+    """Whether nothing in a clause sounds wrong from somebody else; “you” may be anybody there."""
+    if not addresses(clause):
+        return can_be_heard(clause)
+    if _TO_THE_LISTENER.search(clause) or _FIRST.search(clause):
+        return False
+    return can_be_heard(_YOU.sub("one", clause))
+
+
 def _says_something(doc: Doc, piece: _Piece) -> bool:
+    if len(doc.text[piece.start : piece.end].split()) >= _LONG_ENOUGH:
+        return True
     return any(
         token.pos_ in _NAMES
         or token.pos_ == "NUM"
