@@ -23,10 +23,10 @@ from pipeline.ports import ComparesWordings, QuestionWriter
 from pipeline.question.asking import Weighing
 from pipeline.question.text import sentences, words
 
-LEAST_SHARED = 0.3
-"""Share of common words from which on what is said back tells a concept."""
-SAID_BACK = "said_back"
-"""Why something else of an answer is asked about than the engine chose: what is said back promised more."""
+MOST_OF = 0.6
+"""Share of the words of the shorter of two quotes that make most of it."""
+SAID_BACK = "of what was just said, what the question says back promised most"
+"""Why something else of an answer is asked about than the engine chose."""
 
 Way = tuple[ScoredCandidate, ContinuationOutput]
 """How an interview can go on: a candidate, and what follows from it."""
@@ -88,8 +88,8 @@ def said_instead(context: TurnContext, quote: str) -> ContinuationOutput:
         for mention in node.mentions
         if mention.utterance_id == heard.utterance.id
     ]
-    share, told = max(near, key=lambda pair: pair[0], default=(0.0, None))
-    if told is not None and share >= LEAST_SHARED:
+    common, told = max(near, key=lambda pair: pair[0], default=(0, None))
+    if told is not None and common:
         key = canonical.key_of(told.id) if canonical is not None else told.id
         target = Target.node(key, told.label)
     else:
@@ -100,10 +100,11 @@ def said_instead(context: TurnContext, quote: str) -> ContinuationOutput:
     return continued(context, "", strategy=going.strategy, focus=focus, because=SAID_BACK)
 
 
-def _shared(one: str, other: str) -> float:
-    """What share of the words of two quotes is in both."""
+def _shared(one: str, other: str) -> int:
+    """How many words two quotes have in common; none where most of the shorter one is not in the other."""
     a, b = set(words(one.casefold())), set(words(other.casefold()))
-    return len(a & b) / len(a | b) if a and b else 0.0
+    common = len(a & b)
+    return common if common >= MOST_OF * min(len(a), len(b)) else 0
 
 
 def made(ways: Sequence[Way]) -> tuple[OfferMade, ...]:

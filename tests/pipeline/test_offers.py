@@ -16,6 +16,7 @@ from pipeline.ports import QuestionRequest
 from pipeline.question.asking import Questioner, Weighing
 from pipeline.state import Directive, FocusEntry
 from pipeline.strategies import Move, Strategies
+from pipeline.ways import SAID_BACK
 from tests.support.interview import (
     Interview,
     Listener,
@@ -187,6 +188,17 @@ class Comparing(PlainWriter):
         raise AssertionError("this is no concept test")
 
 
+class SayingOther(Comparing):
+    """Says these words of the answer back, whatever it was to ask about."""
+
+    def __init__(self, quote: str) -> None:
+        super().__init__()
+        self.quote = quote
+
+    def said_instead(self, request: QuestionRequest, text: str) -> str | None:
+        return self.quote if request.kind == "follow_up" else None
+
+
 class Staying(PlainWriter):
     """Takes one of the choices of a concept test; compares nothing else."""
 
@@ -238,6 +250,27 @@ async def test_writer_that_compares_needs_no_prompt_and_writes_only_what_it_pref
     asked = interview.state.question
     assert asked is not None and asked.focus_label == choices[-1].focus_label
     assert interview.state.focus_history[-1].label == choices[-1].focus_label
+
+
+@pytest.mark.parametrize(
+    ("quote", "kind", "label"),
+    [
+        ("It is quick", "node", "quick"),
+        ("it is cheap", "node", "cheap"),
+        ("the bell rang twice", "lead", "In the yard the bell rang twice."),
+    ],
+)
+async def test_turn_is_about_what_is_said_back(quote: str, kind: str, label: str) -> None:
+    interview = talk(SayingOther(quote), prompt="")
+    answer = f"It is quick. In the yard {quote}." if kind == "lead" else "It is quick. It is cheap."
+    await interview.say(answer, concepts(("quick", "attribute"), *([("cheap", "attribute")] if kind == "node" else [])))
+    record, asked = interview.last.record, interview.state.question
+    assert record is not None and record.target is not None and asked is not None
+    assert (record.target.kind, record.target.label, asked.focus_label) == (kind, label, label)
+    assert interview.state.focus_history[-1].label == label
+    assert record.reason == SAID_BACK or kind == "node"
+    await interview.say("Every morning.", concepts(("every morning", "attribute")))
+    assert interview.last.record is not None
 
 
 async def test_concept_leaves_the_choice_to_the_engine_offline_too() -> None:

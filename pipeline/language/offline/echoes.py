@@ -77,6 +77,10 @@ _HALF = re.compile(
     re.IGNORECASE,
 )
 """A clause that says nothing without the other half: what it is, or isn't, stands there."""
+_TURNED_ROUND = re.compile(
+    r"\b(?:was|were|is|are) (?:he|she|they|it|we|i)(?:['’]\w+)? \w|^(?:myself|yourself|let)\b", re.IGNORECASE
+)
+"""Words in an order that is no statement's."""
 _SMALL = re.compile(
     r"^(?:it|that|this|him|her|them)"
     r" (?:better|best|easier|harder|wise\w*|odd|strange|funny|right|wrong|rude|kind\w*) to\b",
@@ -200,6 +204,15 @@ def can_be_heard(clause: str) -> bool:
         or is_loaded(clause)
         or any(
             pattern.search(clause)
-            for pattern in (_DENIED_TWICE, _OF_THEMSELVES, _PLAYED_DOWN, _HALF, _SMALL, NOT_TO_THEIR_FACE, HESITATION)
+            for pattern in (
+                _DENIED_TWICE,
+                _OF_THEMSELVES,
+                _PLAYED_DOWN,
+                _HALF,
+                _SMALL,
+                _TURNED_ROUND,
+                NOT_TO_THEIR_FACE,
+                HESITATION,
+            )
         )
     )

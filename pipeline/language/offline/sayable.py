@@ -71,7 +71,7 @@ _OPENS_NO_PHRASE = frozenset({"INTJ", "CCONJ", "SCONJ", "VERB", "AUX", "ADP"})
 _NAMES = frozenset({"NOUN", "PROPN", "ADJ"})
 _END = re.compile(r"[,:;]\s+([^,:;]+?)[.!…]*$")
 _IF = re.compile(
-    r"\b(?<!as )(?:unless|suppose|imagine"
+    r"\b(?<!as )(?:unless|(?<!i )suppose|(?<!i )imagine"
     r"|if(?! (?:you (?:mean|ask|like|want to know|must know)|i'm (?:honest|truthful)|i am honest|anything)\b))\b",
     re.IGNORECASE,
 )
@@ -96,10 +96,6 @@ _TO_THE_LISTENER = re.compile(
 """“You” for the one who asks; else it is for anybody: “Nobody trains you for that bit.”"""
 _YOU = re.compile(r"\b(?:you|yours?|yourself)(?:'\w+)?", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
-_TURNED_ROUND = re.compile(
-    r"\b(?:was|were|is|are) (?:he|she|they|it|we|i)(?:['’]\w+)? \w|^(?:myself|yourself|let)\b", re.IGNORECASE
-)
-"""Words in an order that is no statement's."""
 _BREAKS_OFF = re.compile(r"\b(?:probably|perhaps|maybe|mostly|only|just|also)$", re.IGNORECASE)
 _ENDS = re.compile(r"\b(?:any|some|once|no|much) more$", re.IGNORECASE)
 """What may end a clause all the same, …"""
@@ -184,7 +180,7 @@ def _begins_with_verb(doc: Doc, start: int, end: int) -> bool:
     return (
         span is not None
         and len(span) > 0
-        and span[0].tag_ == "VBD"
+        and (span[0].tag_ == "VBD" or (span[0].tag_ == "VBN" and any(c.dep_ == "dobj" for c in span[0].children)))
         and span[0].pos_ == "VERB"
         and span[0].dep_ == "ROOT"
         and _subject(span[0]) is None
@@ -348,9 +344,7 @@ def _can_be_said(clause: str, *, finished: bool) -> bool:
         SHORTEST <= len(clause.split()) <= LONGEST
         and _can_be_heard(clause)
         and (ends or _ENDS.search(clause) is not None)
-        and not any(
-            pattern.search(clause) for pattern in (NO_START, FRAGMENT_IN_IT, _TRAILS, _BREAKS_OFF, _TURNED_ROUND)
-        )
+        and not any(pattern.search(clause) for pattern in (NO_START, FRAGMENT_IN_IT, _TRAILS, _BREAKS_OFF))
         and "?" not in clause
     )
 

@@ -243,8 +243,7 @@ def _may_hear(request: QuestionRequest) -> bool:
         and request.lines[-1].speaker == "respondent"
         and not (request.turned_away or request.composed)
         and not (
-            (request.complained or request.follows_reply or told.retold)
-            and len(request.lines[-1].text.split()) < MUCH
+            (request.complained or request.follows_reply or told.retold) and len(request.lines[-1].text.split()) < MUCH
         )
         and not _is_weary(request)
         and not (told.exhausted or told.closed or told.learning)

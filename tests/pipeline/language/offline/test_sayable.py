@@ -33,6 +33,19 @@ def said(answer: str) -> list[str]:
         ("I need three sentences. Three crooked lines.", "Three crooked lines."),
         ("I never had to ask anyone, not even an onion.", "Not even an onion."),
         ("The talking's gone, isn't it.", "The talking's gone."),
+        ("Nobody cooks for me any more.", "Nobody cooks for you any more."),
+        ("It's her glass I'm selling jam in.", "It's her glass you're selling jam in."),
+        ("I suppose I should have to tell her.", "You should have to tell her."),
+        ("We laugh, then I'd have to say why I went.", "You'd have to say why you went."),
+        ("Nobody trains you for that bit.", "Nobody trains you for that bit."),
+        ("I had it all written out, the whole card. Deleted it.", "Deleted it."),
+        ("It was the one half hour in the day when nobody asked anything of me.", "Nobody asked anything of you."),
+        ("If you mean for myself, I read every label aloud now.", "You read every label aloud now."),
+        (
+            "My husband saw to it all, every March, whether it needed it or not, rain or shine.",
+            "Your husband saw to it all.",
+        ),
+        ("And some nights I like that room.", "You like that room."),
     ],
 )
 def test_clause_inside_a_sentence_is_said_back_and_so_are_phrases_and_what_would_be(answer: str, back: str) -> None:
@@ -56,6 +69,13 @@ def test_clause_inside_a_sentence_is_said_back_and_so_are_phrases_and_what_would
         ("There are papers that I found in her desk last winter.", "You found"),
         ("If I had gone there by myself that day, fine.", "You had gone"),
         ("I think so.", "You think"),
+        ("Well, you asked for it.", "You asked"),
+        ("You know how it goes with them.", "You know"),
+        ("We had a thing between us that we never once took out to look at.", "You never once took out to look at"),
+        ("What I thought, God forgive me, was she'll have forgotten by morning.", "You were she"),
+        ("It is a long way, and the answer's probably, well, no.", "The answer's probably."),
+        ("Myself I wouldn't go there easily.", "Yourself"),
+        ("If he came, I would go.", "He came"),
         ("You never know with people like them, do you, my dear.", "You never"),
         ("But that second when she looked at me, I think she was waiting.", "She was waiting"),
         (
