@@ -64,6 +64,8 @@ _CONDITIONAL = re.compile(
     r"^\W*(?:(?:and|but|so|because|cos|well|then|now),? )*(?:if|unless|imagine|suppose)\b", re.IGNORECASE
 )
 """A sentence of what is not so, or not always."""
+DOUBTED = re.compile(r"\b(?:maybe|perhaps)\b", re.IGNORECASE)
+"""Words behind which it need not be so."""
 YOU_THINK = re.compile(
     r"^\W*(?:(?:and|but|so|well|now),? )*you(?:'ll|'re| will| are| may| might)?(?: probably| surely)?"
     r" (?:be )?think(?:ing)?\b",
@@ -136,7 +138,7 @@ def echoes(answer: str) -> tuple[Echo, ...]:
         if sentence.endswith("?") or joked or _CONDITIONAL.match(sentence) or YOU_THINK.match(sentence):
             continue
         for at, piece, whole in _pieces(sentence):
-            if _PURPOSE.match(piece) or _GUESSES.match(piece):
+            if _PURPOSE.match(piece) or _GUESSES.match(piece) or DOUBTED.search(sentence[: at + len(piece)]):
                 continue
             clause = plain(piece)
             if _can_be_said(clause):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from spacy.tokens import Doc, Span, Token
 
 from pipeline.language.offline.echoes import (
+    DOUBTED,
     LAUGHS,
     YOU_THINK,
     Echo,
@@ -148,6 +149,8 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
         said = answer[piece.start : piece.end]
         if _IF.search(within[2][: piece.start - within[0]]) and not (is_imagined(said) or may_be_imagined(said)):
             continue  # Behind an “if” it is not so, or not yet.
+        if DOUBTED.search(within[2][: piece.end - within[0]]):
+            continue  # “Maybe he came to be made to laugh, and he got what he came for.”
         if _goes_on_supposing(within, sayable_ones) and not (is_imagined(said) or may_be_imagined(said)):
             continue
         clause = _TAG.sub("", plain(answer[piece.start : piece.end]))

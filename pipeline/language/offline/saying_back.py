@@ -131,6 +131,8 @@ class SayingBack:
         moment = _Moment.of(request)
         found = []
         for said in self._offered(moment):
+            if said.echo.clause.casefold() in request.stimulus.casefold():
+                continue  # They quote the description.
             if _is_about(request, said.echo, moment.answers[-1]):
                 found.append(said)
             elif not request.stimulus:

@@ -76,6 +76,8 @@ def test_clause_inside_a_sentence_is_said_back_and_so_are_phrases_and_what_would
         ("It is a long way, and the answer's probably, well, no.", "The answer's probably."),
         ("Myself I wouldn't go there easily.", "Yourself"),
         ("If he came, I would go.", "He came"),
+        ("Or maybe he came to be made to laugh, and he got what he came for.", "He"),
+        ("Perhaps they forgot about it.", "They forgot"),
         ("You never know with people like them, do you, my dear.", "You never"),
         ("But that second when she looked at me, I think she was waiting.", "She was waiting"),
         (

@@ -123,6 +123,10 @@ def test_what_was_told_in_a_concept_test_is_said_back(back: SayingBack) -> None:
     assert said.text.startswith("He didn't dare ask you. ")
 
 
+def test_description_that_somebody_quotes_is_not_said_back(back: SayingBack) -> None:
+    assert back.found(request(stimulus="Someone brings it. He didn't dare ask me. You pay.")) == ()
+
+
 ELEMENT = METHODS["means_end_chain"].strategies[0].model_copy(update={"node_binding": "none"})
 """Of a question about an element, which is about no concept of the respondent's."""
 
