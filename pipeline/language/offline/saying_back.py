@@ -40,10 +40,10 @@ OF_A_MOMENT, UNTOLD = ("like", "mind", "then", "did", "why"), 0.25
 """Probes for something that happened, and what they lose where no stories are asked for."""
 IN_A_ROW, LATELY_SAID = 0.05, 0.03
 """What saying something back loses right after a question that did so, and for each of the latest that did."""
-RUN, EACH_MORE = 2, 0.1
-"""Questions in a row that said something back, from which on it loses so much for each: of twelve people four called it
-a parrot, but where it was left out for that readers liked the probe still less (of 17 none was good and 13 bad, of the
-clauses two and seven)."""
+RUN, EACH_MORE, MOST_RUN = 2, 0.1, 3
+"""Questions in a row that said something back, from which on it loses so much for each, of so many at the most: of
+twelve people four called it a parrot, but where it was left out for that readers liked the probe still less (of 17 one
+was good and 13 bad, of the clauses two and seven)."""
 ELSEWHERE = 0.1
 """What a clause loses that does not tell what the engine would ask about: of 71 that promised most and were not said
 back readers called 30 in a hundred exactly right, of what was asked instead nine."""
@@ -296,10 +296,10 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
     }
     probe = max(PROBES, key=lambda each: likely[each])
     lost = IN_A_ROW * _says_back(questions[-1:], speaking) + LATELY_SAID * _says_back(questions, speaking)
-    lost += EACH_MORE * max(0, _run(questions, speaking) - RUN + 1)
+    lost += EACH_MORE * min(MOST_RUN, max(0, _run(questions, speaking) - RUN + 1))
     lost += MORE_BY_THEN * (probe == "more" and moment.count >= LATE and moment.method != echo_worth.CONCEPT_TEST)
     texts = speaking.behind(probe, time)
-    if texts and worth.rating - lost >= LEAST:
+    if texts and worth.rating >= LEAST:
         at = stable_hash(moment.seed, moment.turn, "echo", probe) % len(texts)
         fresh = [text for text in (*texts[at:], *texts[:at]) if not any(was_asked(text, asked) for asked in questions)]
         text = f"{worth.echo.text} {(fresh or texts)[0]}"
