@@ -76,7 +76,7 @@ BEGUN = 4
 """Questions up to which an interview has only begun, so that nothing is left to go back to."""
 BACK = 0.3
 """What asking what else has stayed from a story gains over the plainest probe at its end."""
-HINTS_IN, HINTED = 2, 0.8
+HINTS_IN, HINTED = 2, 2.2
 """Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
 NOT_LIVED = 0.8
 """What asking what something was like loses where no stories are asked for and the respondent did not live through
@@ -87,7 +87,7 @@ GAIN, MIDDLING = 2.0, 1.4
 After 325 answers that the model has not seen, what was asked was worth 1.93 of 3 with 1.6 and 1.96 with 2.2."""
 RANKED_SHARE = 0.5
 """What counts of the ranker's opinion where ratings of a probe of that kind are foretold."""
-LIST_OF, LIST_EARLY, LISTED = 3, 2, 0.9
+LIST_OF, LIST_EARLY, LISTED = 3, 2, 2.0
 """Words of an enumeration that make a list of what somebody looks for; questions up to which it is asked what matters
 most of it, and what that gains over the plainest probe, after which nobody knows what is meant."""
 CHOSEN = 8
@@ -105,7 +105,7 @@ LITTLE, LITTLE_TOLD = 2.0, 30
 of 43 questions that were asked where nothing promised so much 21 in a hundred were good and 56 bad, of as many that
 asked what else there is, or whether anything is left to add, 49 and 7. After longer answers those hurt, too: what was
 just disclosed was passed over (five of eight)."""
-BROAD, BROADLY = 1.6, 4
+BROAD, BROADLY = 2.5, 4
 """What asking what else there is gains then over the plainest probe, where none of so many latest questions did."""
 WHAT_ELSE = re.compile(r"\b(?:what else|apart from|what haven't we|to tell me next)\b", re.IGNORECASE)
 AGAIN = {
@@ -146,7 +146,7 @@ something else than one with 1.0, readers who saw both called 2 in a hundred of 
 most, the clause was liked better by half a point to a whole one."""
 STAYING = 0.8
 """… and in a concept test, where lists and the bare probes are weighed against it."""
-APPEARED = 0.8
+APPEARED = 2.0
 """What asking about somebody gains who appears in the last sentence, about whom the answer then stops."""
 SPOKEN_OF = 2
 """Answers with something, or sentences of the last one with somebody, from which on a question may name just that."""

@@ -28,7 +28,7 @@ REMEMBERED = 64
 """Moments of which what was found is kept while their question is made."""
 LATELY = 6
 """Questions that are lately."""
-ASKED, ASKED_LAST = 0.08, 0.3
+ASKED, ASKED_LAST = 0.12, 0.3
 """What a probe loses for each of the latest questions that asked the same, and for the last one besides."""
 LEAST = 1.4
 """What saying something back must be worth. Of 107 moments at which only a probe had been asked readers who saw both

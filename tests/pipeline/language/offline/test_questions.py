@@ -726,6 +726,8 @@ def test_who_asks_which_of_several_things_is_meant_may_choose(answer: str, asks:
 def test_who_says_what_to_ask_is_asked_to_tell_it_even_in_a_complaint() -> None:
     told = "I just did. More about that, more about that. Ask me whether I've told him."
     assert compose(deepening(answer=told, complained=True)).endswith("I'd like to hear that. Please tell me.")
+    told = "I don't have more from that table. I said most days. You could ask me about the other days."
+    assert compose(deepening(answer=told, complained=True)).endswith("I'd like to hear that. Please tell me.")
 
 
 def test_probe_that_was_asked_often_gives_way() -> None:

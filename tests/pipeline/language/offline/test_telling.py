@@ -22,6 +22,8 @@ def told(*answers: str) -> Telling:
         ("We sold the boat in the end. That's it really.", "over"),
         ("I had my supper. Well, that's the end of the day really.", "over"),
         ("He asked about the folder. I don't really have much to say about that.", "exhausted"),
+        ("There is little to add. One has a thing valued if one intends to sell it. I did not intend to.", "exhausted"),
+        ("About the valuation? No. I have said there is nothing further in it.", "exhausted"),
         ("Nothing, honestly. Five euros at the drugstore, they break, I buy another.", "exhausted"),
         ("The whole street was at the grave. That one I did alone.", "reflecting"),
         ("He kept the key for years. He doesn't open the door to anybody.", "lasting"),
