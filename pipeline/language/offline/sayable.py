@@ -100,7 +100,10 @@ _FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE
 _BREAKS_OFF = re.compile(r"\b(?:probably|perhaps|maybe|mostly|only|just|also)$", re.IGNORECASE)
 _ENDS = re.compile(r"\b(?:any|some|once|no|much) more$", re.IGNORECASE)
 """What may end a clause all the same, …"""
-_ENDS_SENTENCE = re.compile(r"\b(?:her|so)$|^(?:\S+ ){4,}(?:to|in|on|at|for|with|from|by|of|was|were)$", re.IGNORECASE)
+_ENDS_SENTENCE = re.compile(
+    r"\b(?:her|so|that)$|^(?:it|that|this)(?:'s| is| was) (?:\S+ ){3,}(?:to|in|on|at|for|with|from|of|was|were)$",
+    re.IGNORECASE,
+)
 """… or the clause that ends a sentence."""
 _LONG_ENOUGH = 5
 """Words of a clause from which on it says something, however plain its verbs are: “I'd have to say why I went.”"""
