@@ -39,6 +39,8 @@ _OF_THEMSELVES = re.compile(
     r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b"
     r"|\b(?:i'?m|i am|i was) not (?:the |an? )?(?:one|person|man|woman|sort|type|kind)\b"
     r"|\b(?:it|that)(?:'s| is| was) not (?:very |so |really )?(?:nice|good|fair|kind|right) (?:from|of) me\b"
+    r"|\b(?:that|it|this)(?:'s| is| was| sounds?| sounded| must sound)(?: \w+){0,2}? (?:mad|silly|daft|stupid|crazy"
+    r"|ridiculous)\b"
     r"|\bit was me(?: (?:who|that)\b|$)|\bme(?:self|sen|sel)\b"
     r"|\bi(?:'m| am| was|'d been|'ve been) (?:(?:just|only|such|so|a|an|the|being|quite|rather|really) )*(?:worse|bad"
     r"|terrible|awful|horrible|useless|worthless|stupid|cowardly|a coward|no good|selfish|cruel|rubbish|hopeless"

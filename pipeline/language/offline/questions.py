@@ -144,7 +144,13 @@ SAYS_BACK = 1.5
 something else than one with 1.0, readers who saw both called 2 in a hundred of the questions of that exactly right and
 68 bad, of the others 21 and 46; where both only probed, or the one that gained 1.0 left out the clause that promised
 most, the clause was liked better by half a point to a whole one."""
-STAYING = 0.8
+HEARD_OUT = {"then": (1.7, 1.2), "like": (2.3, 0.7)}
+"""What bare probes must promise to be as good as something said back, and what they gain then: in whole conversations
+how it went on was good in 58 of a hundred and bad in eight where it promised 1.7 (145), what it was like in 54 and 15
+where it promised 2.3 (26)."""
+BARELY = {"means": 0.6}
+"""What bare probes lose besides: of 66 that asked what it means 15 in a hundred were good and 23 bad."""
+STAYING = 0.5
 """… and in a concept test, where lists and the bare probes are weighed against it."""
 APPEARED = 2.0
 """What asking about somebody gains who appears in the last sentence, about whom the answer then stops."""
@@ -700,6 +706,11 @@ def _gains(request: QuestionRequest, advice: Advice) -> dict[str, float]:
     """
     worn = _worn(request)
     gains = {kind: GAIN * (rating - MIDDLING) - worn.get(kind, 0.0) for kind, rating in advice.ratings.items()}
+    for kind, loss in BARELY.items():
+        gains[kind] = gains.get(kind, -worn.get(kind, 0.0)) - loss
+    for kind, (least, gain) in HEARD_OUT.items():
+        if advice.ratings.get(kind, 0.0) >= least and not worn.get(kind):
+            gains[kind] += gain
     asked = len(request.all_questions)
     if asked >= HALFWAY:
         gains["then"] = gains.get("then", -worn["then"]) - STORY_TOLD

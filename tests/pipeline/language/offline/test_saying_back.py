@@ -13,8 +13,18 @@ from pipeline.language.offline.echo_worth import PROBES, Worth
 from pipeline.language.offline.echoes import Echo, echoes
 from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.phrasings import phrasing
+from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
-from pipeline.language.offline.saying_back import EACH_MORE, ELSEWHERE, LATE, LEAST, Said, SayingBack, may_say_back
+from pipeline.language.offline.saying_back import (
+    CLIPPED,
+    EACH_MORE,
+    ELSEWHERE,
+    LATE,
+    LEAST,
+    Said,
+    SayingBack,
+    may_say_back,
+)
 from pipeline.language.srl import DocCache, load_model
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.checker import check
@@ -62,7 +72,7 @@ LIKELY: dict[str, float] = {}
 @pytest.fixture(autouse=True)
 def likely() -> None:
     LIKELY.clear()
-    LIKELY.update({"like": 0.6, "more": 0.4})
+    LIKELY.update({"like": 0.9, "more": 0.1})
 
 
 @pytest.fixture
@@ -161,6 +171,17 @@ def test_moments_at_which_nothing_is_said_back(back: SayingBack, changes: dict[s
 )
 def test_who_has_no_more_to_tell_or_is_lost_hears_nothing_said_back(back: SayingBack, answer: str) -> None:
     assert back.found(request(answer)) == ()
+
+
+def test_what_it_was_like_is_asked_behind_it_only_where_that_fits_much_better(back: SayingBack) -> None:
+    LIKELY.update({"like": 0.6, "more": 0.2})
+    assert kind_of(about(back, request())[0].text) == "more"
+
+
+def test_clipped_clause_loses(back: SayingBack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RATINGS, "He came home.", 2.8)
+    clipped = about(back, request("He came home.", focus_label="came home", focus_quote="came home"))
+    assert clipped[0].value == pytest.approx(2.8 - CLIPPED)
 
 
 @pytest.mark.parametrize(("rating", "count"), [(LEAST - 0.1, 0), (LEAST + 0.1, 1)])
@@ -346,7 +367,7 @@ def test_what_is_still_so_is_no_past_whatever_was_told_before_it(
 def test_who_said_what_they_thought_is_not_asked_what_went_through_their_mind(
     back: SayingBack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    LIKELY.update({"mind": 1.0, "like": 0.6})
+    LIKELY.update({"mind": 1.0})
     silent = "It was late. He didn't dare ask me."
     thinking = "And I thought, why me? He didn't dare ask me."
     asked = {answer: back.found(request(answer))[0].text for answer in (silent, thinking)}
@@ -355,5 +376,5 @@ def test_who_said_what_they_thought_is_not_asked_what_went_through_their_mind(
 
 
 def test_why_it_matters_is_hardly_asked_behind_it(back: SayingBack) -> None:
-    LIKELY.update({"matter": 0.9, "like": 0.6})
+    LIKELY.update({"matter": 0.9, "like": 0.8})
     assert back.found(request())[0].text.endswith("What was that like for you?")
