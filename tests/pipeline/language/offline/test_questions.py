@@ -726,6 +726,12 @@ def test_who_asks_which_of_several_things_is_meant_may_choose(answer: str, asks:
 def test_who_says_what_to_ask_is_asked_to_tell_it_even_in_a_complaint() -> None:
     told = "I just did. More about that, more about that. Ask me whether I've told him."
     assert compose(deepening(answer=told, complained=True)).endswith("I'd like to hear that. Please tell me.")
+    told = "You've gone right past Mr Pell's hoover and I was being quite obvious about it."
+    assert "like to hear that. Please tell me." in compose(deepening(answer=told, complained=True))
+    told = "I had mentioned a sentence, and I observe that you have not asked what it was."
+    assert "like to hear that. Please tell me." in compose(deepening(answer=told, complained=True))
+    told = "It is a respectable bank. I mentioned another edition, and you have chosen Skye."
+    assert "like to hear that. Please tell me." in compose(deepening(answer=told, complained=True))
     told = "I don't have more from that table. I said most days. You could ask me about the other days."
     assert compose(deepening(answer=told, complained=True)).endswith("I'd like to hear that. Please tell me.")
 
