@@ -712,6 +712,8 @@ def test_of_a_list_it_is_asked_what_matters_most_once_and_early() -> None:
         ("Forgive me, what did which mean? The doors, or the money? I'm not sure I follow you.", True),
         ("Which, the water? The water, because the floor must be dry when the children come out of class.", False),
         ("It was the one which my aunt had given me.", False),
+        ("A day of training, to go and see where women live and which window is theirs? I'd want to know who.", False),
+        ("I'd be afraid of spoiling the real taste. After three nearly-right ones, which would I remember?", False),
     ],
 )
 def test_who_asks_which_of_several_things_is_meant_may_choose(answer: str, asks: bool) -> None:
