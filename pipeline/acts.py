@@ -51,6 +51,8 @@ class HeardAct(Record):
     heard_by: Hearer = "rules"
 
 
+WEARY = "weary"
+"""What narrows a complaint down to one beside an answer: that this is asked again, or is an odd thing to ask."""
 FAINT = "faint"
 """What narrows a danger down to one of which so little is heard that it is told like the rest, and only alerts."""
 ASKED_BACK: frozenset[Act] = frozenset({"risk", "distress", "wants_withdrawal", "wants_stop", "wants_pause", "minor"})
@@ -159,3 +161,8 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
         return text
     parts = [words_of(text, act).strip() for act in acts if act.act == "tells" or act.about == FAINT]
     return "\n\n".join(part for part in parts if part)
+
+
+def complains(acts: tuple[HeardAct, ...]) -> bool:
+    """Whether somebody complains of the interview in a message with these acts."""
+    return any(act.act == "complains" and act.sure for act in acts)

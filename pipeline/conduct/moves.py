@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipeline.acts import FAINT, STORY_WORDS, Act, HeardAct, told
+from pipeline.acts import FAINT, STORY_WORDS, WEARY, Act, HeardAct, told
 from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
 from pipeline.conduct.state import Asked, Care, ConductState
 from pipeline.question.text import sentences
@@ -669,6 +669,8 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     texts, told_on = moment.texts, moment.told_words >= LONG_TELLING
     if moment.closing and moment.told_words >= STORY_WORDS and heard.about != "blame":
         return None  # What was missing is the last answer: its teller is thanked, and nothing is asked any more.
+    if heard.about == WEARY and moment.told_words >= STORY_WORDS:
+        return None  # It was answered all the same: nothing is said to it, and nothing like that asked any more.
     behind_a_story = heard.start > 0 and moment.told_words >= A_STORY
     if heard.heard_by == "reader" and not heard.about and behind_a_story:
         return None  # At the end of a story the reader alone hears that this was all of it.

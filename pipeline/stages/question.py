@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pipeline.acts import complains
 from pipeline.concept import demands_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
@@ -293,7 +294,9 @@ class QuestionStage:
         )
 
     def _briefing(self, context: TurnContext, answered: Line) -> Briefing:
-        said = [Line(speaker=u.speaker, text=u.text) for u in context.state.utterances if u.text]
+        said = [
+            Line(speaker=u.speaker, text=u.text, put_out=complains(u.acts)) for u in context.state.utterances if u.text
+        ]
         return briefing(
             (*said, answered),
             context.get(GraphOutput).graph,
@@ -303,7 +306,9 @@ class QuestionStage:
         )
 
     def _answered(self, context: TurnContext) -> Line:
-        return Line(speaker="respondent", text=context.get(UtteranceOutput).content or context.answer.text.strip())
+        heard = context.get(UtteranceOutput)
+        text = heard.content or context.answer.text.strip()
+        return Line(speaker="respondent", text=text, put_out=complains(heard.acts))
 
     def _told(self, context: TurnContext, focus: Focus | None, answered: Line) -> str:
         """The answer that tells what is asked about; empty where wordings are not chosen by it."""

@@ -17,10 +17,11 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from pipeline.acts import ACTS, FAINT, Act, HeardAct
+from pipeline.acts import ACTS, FAINT, WEARY, Act, HeardAct
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.reader import heads
+from pipeline.language.reader.complaint import ComplaintModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
@@ -129,6 +130,14 @@ NAMED_IN_A_STORY: dict[Act, re.Pattern[str]] = {
         r"|my (?:hands?|voice|eyes|heart|chest)"
         r"|(?:can'?t|cannot|can not|hardly) (?:go|talk|do|stop|type|write|say|think|see|speak)|tissues?|goose ?bumps"
         r"|scream|apart|in (?:bits|pieces|a state)|overwhelm\w*|going under|a moment|a minute)\b",
+        re.IGNORECASE,
+    ),
+    "aside": re.compile(
+        r"\b(?:hang on|hold on|one (?:sec|second|moment|minute)|just a (?:sec|second|moment|minute)|excuse me|wait"
+        r"|somebody|someone|(?:the|my) (?:phone|door|doorbell|bell|kettle|dog|cat|baby|kids?|battery|screen|laptop"
+        r"|connection|mic\w*|keyboard|train|bus|tram|stop)|ringing|barking|beeping|typing|typo|autocorrect|dictat\w+"
+        r"|not now|get (?:down|off|out)|come here|shut (?:up|the)|leave (?:it|that|him|her)|darling|sweetheart"
+        r"|i'?m talking|on a call|muted?)\b",
         re.IGNORECASE,
     ),
     "asks_interviewer": re.compile(
@@ -250,6 +259,9 @@ OF_ALL = re.compile(
     re.IGNORECASE,
 )
 """… unless they speak of all."""
+COMPLAINS, NO_COMPLAINT = 0.45, 0.1
+"""Chance of `ComplaintModel` from which a clause complains that nothing else is heard in, and below which one does not
+that rules take for saying that it was told before."""
 SAID_AT_LAST = re.compile(r"\bthere,? (?:now )?i(?:'ve| have) said (?:it|that)\b", re.IGNORECASE)
 """Words of somebody who has brought it over their lips, and complains of nothing."""
 REPORTS = re.compile(
@@ -282,6 +294,7 @@ class ActHearing:
         network: the reader's.
         settings: its thresholds.
         message: judges what messages do as a whole; None to go by their clauses alone.
+        complaint: hears complaints beside an answer; None to go by rules and the network alone.
         executor: where the network runs; None for the loop's default threads.
     """
 
@@ -290,11 +303,13 @@ class ActHearing:
         network: ReaderNetwork,
         settings: ReaderSettings,
         message: MessageModel | None = None,
+        complaint: ComplaintModel | None = None,
         *,
         executor: Executor | None = None,
     ) -> None:
         self._network = network
         self._message = message
+        self._complaint = complaint
         self._executor = executor
         self._thresholds = {act: settings.acts.get(act, NEVER) for act in ACTS}
 
@@ -345,6 +360,8 @@ class ActHearing:
         ]
         found = self._with_the_whole(clauses, found, chances, text=text, question=question, denied=denied)
         if question:
+            found = self._with_complaints(clauses, found, chances, text=text, question=question)
+        if question:
             found = _added(clauses, found, PUTS_RIGHT.search(text), "corrects")
         return joined(clauses, _added(clauses, found, CONFIDENTIAL.search(text), "asks_interviewer", about="readers"))
 
@@ -368,6 +385,31 @@ class ActHearing:
             if odds >= WHOLE[act] and act not in denied:
                 found = _overheard(act, clauses, found, chances, story=len(text.split()) >= IN_A_STORY)
         return found
+
+    def _with_complaints(
+        self,
+        clauses: Sequence[Clause],
+        found: list[HeardAct | None],
+        chances: Sequence[Floats | None],
+        *,
+        text: str,
+        question: str,
+    ) -> list[HeardAct | None]:
+        """What was heard, with complaints beside an answer, and without those that are part of it."""
+        if self._complaint is None:
+            return found
+        reading = self._network.read(question, "", text)
+        spans = [(clause.start, clause.end, clause.text) for clause in clauses]
+        complains = self._complaint.chances(reading, question, spans, chances)
+        kept: list[HeardAct | None] = []
+        for clause, one, chance in zip(clauses, found, complains, strict=True):
+            reported = any(REPORTS.search(text[:end].rstrip()) for end in (clause.start, clause.end))
+            if one is None and chance >= COMPLAINS and not clause.filler and not reported:
+                one = HeardAct(act="complains", start=clause.start, end=clause.end, about=WEARY, heard_by="reader")
+            elif one is not None and one.act == "complains" and one.about == "told" and chance < NO_COMPLAINT:
+                one = None
+            kept.append(one)
+        return kept
 
     def _judged(
         self,

@@ -12,10 +12,10 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from pipeline.language.offline.echoes import Echo, is_imagined, may_be_imagined
-from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.telling import Telling
 from pipeline.language.reader.heads import softmax
 from pipeline.language.reader.network import Floats, Reading
+from pipeline.language.reader.perceptron import Perceptron
 from pipeline.question.text import sentences
 
 Probe = Literal["more", "then", "like", "matter", "why", "mind", "gives", "means", "did"]

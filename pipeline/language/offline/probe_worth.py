@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from pipeline.language.offline.echo_worth import METHODS
-from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.telling import Telling
 from pipeline.language.reader.network import Floats, Reading
+from pipeline.language.reader.perceptron import Perceptron
 from pipeline.question.text import sentences
 
 _ASKS: Final = {

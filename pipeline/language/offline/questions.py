@@ -150,7 +150,10 @@ HEARD_OUT = {"then": (1.7, 0.5), "like": (2.3, 0.3)}
 in whole conversations how it went on was good in 58 of a hundred and bad in eight where it promised 1.7 (145), what it
 was like in 54 and 15 where it promised 2.3 (26)."""
 BARELY = {"means": 0.6}
-"""What bare probes lose besides: of 66 that asked what it means 15 in a hundred were good and 23 bad."""
+"""What bare probes lose besides: of 66 that asked what it means 15 in a hundred were good and 23 bad, …"""
+MANY_SENTENCES, OF_MANY = 4, {"more": 0.3, "like": 0.3, "means": 0.2, "matter": 0.2}
+"""… and what some lose after so many sentences, when nobody knows what “that” is: of 643 people who were asked for more
+of it 47 in a hundred asked back, of 318 who were asked what it was like 38, of 583 who were asked how it went on 10."""
 STAYING = 0.3
 """… and in a concept test, where lists and the bare probes are weighed against it."""
 APPEARED = 2.0
@@ -710,7 +713,8 @@ def _gains(request: QuestionRequest, advice: Advice) -> dict[str, float]:
     """
     worn = _worn(request)
     gains = {kind: GAIN * (rating - MIDDLING) - worn.get(kind, 0.0) for kind, rating in advice.ratings.items()}
-    for kind, loss in BARELY.items():
+    many = len(sentences(_last_answer(request) or "")) >= MANY_SENTENCES
+    for kind, loss in (*BARELY.items(), *(OF_MANY.items() if many else ())):
         gains[kind] = gains.get(kind, -worn.get(kind, 0.0)) - loss
     for kind, (least, gain) in HEARD_OUT.items():
         if advice.ratings.get(kind, 0.0) >= least and not worn.get(kind):
@@ -780,7 +784,9 @@ def _spurned(request: QuestionRequest) -> Iterator[str]:
     lines = request.briefing.conversation or request.lines
     for before, line in pairwise(lines):
         first = " ".join(sentences(line.text.casefold().replace("’", "'"))[:1])
-        if (before.speaker, line.speaker) == ("interviewer", "respondent") and re.search(grumbles, first):
+        if (before.speaker, line.speaker) != ("interviewer", "respondent"):
+            continue
+        if line.put_out or re.search(grumbles, first):
             yield from filter(None, [kind_of(before.text)])
 
 

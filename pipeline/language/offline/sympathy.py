@@ -94,7 +94,10 @@ def _losses(request: QuestionRequest, answer: str) -> list[tuple[int, str]]:
     return [
         (len(said) - 1 - at, sentence)
         for at, sentence in enumerate(said)
-        if re.search(speaking.loss, sentence)
+        if (
+            re.search(speaking.loss, sentence)
+            or (re.search(speaking.gone_long, sentence) and re.search(speaking.mourned, " ".join(said[: at + 1])))
+        )
         and not re.search(speaking.relief, sentence)
         and not re.search(speaking.supposes, sentence)
         and not re.search(speaking.since_loss, sentence)

@@ -18,9 +18,9 @@ import numpy as np
 import onnxruntime
 
 from pipeline.language.embedder import ModelUnavailable, session_options
-from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.reader.files import REMEDY
 from pipeline.language.reader.network import REMEMBERED, Floats, Reading
+from pipeline.language.reader.perceptron import Perceptron
 from pipeline.language.reader.understanding import Reader
 
 FOLDER: Final = Path(__file__).with_name("worth")

@@ -6,18 +6,22 @@ import hashlib
 import json
 import zipfile
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from pipeline.acts import ACTS
 from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.reader.complaint import ComplaintModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import ReaderNetwork
 from pipeline.language.reader.settings import VERSION, ReaderSettings
 from pipeline.language.reader.understanding import Reader
 
 FOLDER = Path(__file__).parent / "model"
-ENCODER, HEADS, SETTINGS, MESSAGE = "encoder.onnx", "heads.npz", "reader.json", "message.npz"
+ENCODER, HEADS, SETTINGS = "encoder.onnx", "heads.npz", "reader.json"
+MESSAGE, COMPLAINT = "message.npz", "complaint.npz"
+Beside = TypeVar("Beside", MessageModel, ComplaintModel)
 REMEDY = "Install askwell again, or set ASKWELL_READER=rules to do without it."
 
 
@@ -25,7 +29,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
     """The reader with its model, loaded.
 
     Args:
-        folder: with `encoder.onnx`, `heads.npz`, `reader.json` and `message.npz`.
+        folder: with `encoder.onnx`, `heads.npz`, `reader.json`, `message.npz` and `complaint.npz`.
     Raises:
         ModelUnavailable: a file is missing, damaged, or of another version; the message says what to do.
     """
@@ -38,7 +42,12 @@ def load_reader(folder: Path = FOLDER) -> Reader:
         raise
     except Exception as exc:  # onnxruntime and numpy raise types of their own
         raise ModelUnavailable(f"The reader's model in {folder} can't be loaded: {exc}. {REMEDY}") from exc
-    return Reader(network, settings, _message(folder / MESSAGE, settings.encoder_sha256))
+    return Reader(
+        network,
+        settings,
+        _beside(MessageModel, folder / MESSAGE, settings.encoder_sha256),
+        _beside(ComplaintModel, folder / COMPLAINT, settings.encoder_sha256),
+    )
 
 
 def _settings(path: Path) -> ReaderSettings:
@@ -60,9 +69,10 @@ def _settings(path: Path) -> ReaderSettings:
     return settings
 
 
-def _message(path: Path, encoder_sha256: str) -> MessageModel:
+def _beside(kind: type[Beside], path: Path, encoder_sha256: str) -> Beside:
+    """A model that goes with the encoder of that digest."""
     try:
-        model = MessageModel.read(path.read_bytes())
+        model = kind.read(path.read_bytes())
     except OSError as exc:
         raise ModelUnavailable(f"{path} can't be read: {exc.strerror}. {REMEDY}") from exc
     except (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as exc:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.reader import heads
+from pipeline.language.reader.complaint import ComplaintModel
 from pipeline.language.reader.encoding import WORD, Word, described, focus_text
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
@@ -85,14 +86,22 @@ class Reader:
         network: runs the encoder and the heads.
         settings: thresholds and calibration of that network.
         message: judges what messages do as a whole; None to go by their clauses alone.
+        complaint: hears complaints beside an answer; None to go by the network's own judgement of them.
+        limit: methodologies whose words are kept prepared.
     """
 
     def __init__(
-        self, network: ReaderNetwork, settings: ReaderSettings, message: MessageModel | None = None, limit: int = 32
+        self,
+        network: ReaderNetwork,
+        settings: ReaderSettings,
+        message: MessageModel | None = None,
+        complaint: ComplaintModel | None = None,
+        limit: int = 32,
     ) -> None:
         self.network = network
         self.settings = settings
         self.message = message
+        self.complaint = complaint
         self._limit = limit
         self._methods: OrderedDict[str, _Method] = OrderedDict()
         self._lock = Lock()

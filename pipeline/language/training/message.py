@@ -1,7 +1,8 @@
 """Makes the model of what messages do as a whole: `python -m pipeline.language.training.message`.
 
-It learns from the messages of tests/corpus/acts and, as messages without any such act, from the answers of interviews
-in tests/corpus/echoes and tests/corpus/conversations. What is printed is of a model that has seen neither the files in
+It learns from the messages of tests/corpus/acts and from the answers of interviews in tests/corpus/echoes and
+tests/corpus/conversations, with what readers marked in them (tests/corpus/talk); an answer of which they were not sure
+is left out. What is printed is of a model that has seen neither the files in
 the folder `spent`, which other people wrote, nor a third of the interviews; the one that is written has learned from
 all of them. Some ten minutes on two cores.
 """
@@ -32,7 +33,15 @@ Numbers = NDArray[np.float64]
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests" / "corpus"
 WRITTEN = ("en.jsonl", "later.jsonl", "tuning.jsonl")
-INTERVIEWS = ("echoes/conversations.jsonl", "echoes/later.jsonl", "echoes/concept_tests.jsonl")
+INTERVIEWS = (
+    "echoes/conversations.jsonl",
+    "echoes/later.jsonl",
+    "echoes/concept_tests.jsonl",
+    "conversations/judged.jsonl",
+    "conversations/later.jsonl",
+)
+CODED = Path("talk") / "coded.jsonl"
+CLEAR = "clear"
 KEPT_APART = 3
 """One interview of so many is kept apart for the figures."""
 PENALTY, OF_INTERVIEWS = 1e-3, 3.0
@@ -66,14 +75,25 @@ def messages(corpus: Path) -> Iterator[Message]:
             told = json.loads(line)
             acts = frozenset(span[1] for span in told.get("spans", ()))
             yield Message(told["message"], told.get("question", ""), acts, interview=False, apart=path in spent)
+    marked = dict(_marked(corpus / CODED))
     number = 0
-    for path in [*(corpus / name for name in INTERVIEWS), corpus / "conversations" / "judged.jsonl"]:
-        for line in path.read_text("utf-8").splitlines():
+    for name in INTERVIEWS:
+        for at, line in enumerate((corpus / name).read_text("utf-8").splitlines()):
             number += 1
-            for turn in json.loads(line)["turns"]:
-                if turn["answer"]:
-                    apart = number % KEPT_APART == 0
-                    yield Message(turn["answer"], turn["question"], frozenset(), interview=True, apart=apart)
+            apart = number % KEPT_APART == 0
+            for count, turn in enumerate(json.loads(line)["turns"]):
+                found = marked.get((name, at, count), {})
+                if turn["answer"] and not any(found.get(act, CLEAR) != CLEAR for act in JUDGED):
+                    acts = frozenset(found)
+                    yield Message(turn["answer"], turn["question"], acts, interview=True, apart=apart)
+
+
+def _marked(path: Path) -> Iterator[tuple[tuple[str, int, int], dict[str, str]]]:
+    """What readers marked in answers of interviews, by file, line and turn: each act, and how sure they were."""
+    for line in path.read_text("utf-8").splitlines():
+        coded = json.loads(line)
+        for turn in coded["turns"]:
+            yield (coded["file"], coded["line"], turn["turn"]), {one["act"]: one["sure"] for one in turn["acts"]}
 
 
 def fitted(rows: Numbers, done: Numbers, counts: Numbers) -> Numbers:
@@ -130,7 +150,7 @@ def figures(reader: Reader, model: MessageModel, apart: Sequence[Message]) -> It
         groups = (
             ("that do it", [at for at, each in enumerate(apart) if act in each.acts]),
             ("that do not", [at for at, each in enumerate(apart) if act not in each.acts and not each.interview]),
-            ("of interviews", [at for at, each in enumerate(apart) if each.interview]),
+            ("of interviews", [at for at, each in enumerate(apart) if act not in each.acts and each.interview]),
         )
         told = (
             f"{len(own)} {label}: {_count(act, heard[0], own)}, {_count(act, heard[1], own)}" for label, own in groups

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from pipeline.language.embedder import build_tokenizer
 from pipeline.language.offline.echo_worth import PROBES
-from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.probe_worth import KINDS, MOVES
 from pipeline.language.reader.encoding import Encoder, Encoding
 from pipeline.language.reader.network import owned
+from pipeline.language.reader.perceptron import Perceptron
 from pipeline.language.training.network import EARLY, HIDDEN, TextEncoder, gelu, padded
 from pipeline.language.training.ratings import RatedMoment
 from pipeline.question.text import sentences

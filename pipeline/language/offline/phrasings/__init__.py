@@ -91,6 +91,8 @@ class LanguagePhrasing(BaseModel):
     relief: str = "(?!)"
     loss: str = "(?!)"
     since_loss: str = "(?!)"
+    gone_long: str = "(?!)"
+    mourned: str = "(?!)"
     laughs: str = "(?!)"
     retells: str = "(?!)"
     reflects: str = "(?!)"

@@ -24,7 +24,7 @@ THRESHOLDS = {act: ActThreshold(alone=0.5, agrees=0.2, sure=0.9) for act in ACTS
 @pytest.fixture(scope="module")
 def trained() -> ActHearing:
     reader = load_reader()
-    return ActHearing(reader.network, reader.settings, reader.message)
+    return ActHearing(reader.network, reader.settings, reader.message, reader.complaint)
 
 
 def heard(monkeypatch: pytest.MonkeyPatch, text: str, **chances: float) -> list[tuple[Act, bool, str]]:
@@ -820,3 +820,29 @@ def test_what_the_reader_alone_hears_and_the_whole_message_denies_is_none(
 )  # fmt: skip
 def test_ends_and_deletions_in_what_is_told_are_none(trained: ActHearing, question: str, text: str, act: str) -> None:
     assert act not in {one.act for one in trained.read_sync(text, question, "en")}
+
+
+@pytest.mark.parametrize(
+    ("answer", "question"),
+    [
+        ("You do say that often. Ernst laid newspaper on the floor and stood both bicycles on it.", "Say more of that."),
+        ("Philosophy again. So. Maybe it means she cut me a second piece.", "She knew. What does that mean to you?"),
+        ("You like this question. For years, that I am a bad daughter with good teeth.", "What did that mean to you?"),
+    ],
+)
+def test_complaint_beside_an_answer_is_heard(trained: ActHearing, answer: str, question: str) -> None:
+    heard = heeded(answer, trained.read_sync(answer, question, "en"))
+    assert [act.about for act in heard if act.act == "complains"], heard
+    assert told(answer, heard).strip()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "She said, you always ask me that, and then she hung up on him.",
+        "I'd left one in the bin already. I did it in the saucepan, the blue pot's gone.",
+    ],
+)
+def test_complaint_inside_a_story_is_none(trained: ActHearing, answer: str) -> None:
+    heard = heeded(answer, trained.read_sync(answer, "Tell me a bit more about that.", "en"))
+    assert not [act for act in heard if act.act == "complains"]

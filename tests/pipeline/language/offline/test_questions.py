@@ -20,6 +20,7 @@ from pipeline.language.offline.questions import (
     HALFWAY,
     LATE,
     LITTLE,
+    OF_MANY,
     SPURNED,
     STORY_TOLD,
     TOLD_BY_THEN,
@@ -1159,6 +1160,27 @@ def test_what_somebody_had_enough_of_is_worth_less() -> None:
     grumbled = asked.model_copy(update={"lines": lines})
     mild = asked.model_copy(update={"lines": (lines[0], Line(speaker="respondent", text="It was heavy, a stone."))})
     assert questions._worn(grumbled)["like"] == pytest.approx(questions._worn(mild)["like"] + SPURNED)
+
+
+def test_probe_that_was_complained_of_in_whatever_words_is_worth_less() -> None:
+    said = "Third time philosophy. It means the bread is good."
+    asked = request("critical_incident", _strategy("critical_incident", "deepen_narrative"), label="the bread")
+    question = Line(speaker="interviewer", text="What does that mean to you?")
+    mild = asked.model_copy(update={"lines": (question, Line(speaker="respondent", text=said))})
+    heard = asked.model_copy(update={"lines": (question, Line(speaker="respondent", text=said, put_out=True))})
+    assert questions._worn(heard)["means"] == pytest.approx(questions._worn(mild)["means"] + SPURNED)
+
+
+def test_bare_probes_are_worth_less_after_many_sentences() -> None:
+    strategy = _strategy("critical_incident", "deepen_narrative")
+    short = request("critical_incident", strategy, label="the gate", answer="We stood at the gate. It was cold.")
+    told = "We stood at the gate. It was cold. He came over. He had his bag with him. Nobody said a word."
+    many = request("critical_incident", strategy, label="the gate", answer=told)
+    advice = questions.Advice(ratings={"more": 2.0, "then": 2.0, "like": 2.0})
+    one, other = questions._gains(short, advice), questions._gains(many, advice)
+    assert other["then"] == one["then"]
+    assert other["more"] == pytest.approx(one["more"] - OF_MANY["more"])
+    assert other["like"] == pytest.approx(one["like"] - OF_MANY["like"])
 
 
 def test_what_somebody_had_enough_of_is_worth_less_for_the_rest_of_the_interview() -> None:

@@ -11,7 +11,6 @@ from pipeline.language.offline import advice, echo_worth
 from pipeline.language.offline.advice import Adviser
 from pipeline.language.offline.echo_worth import PROBES, Worth
 from pipeline.language.offline.echoes import Echo, echoes
-from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
@@ -21,10 +20,12 @@ from pipeline.language.offline.saying_back import (
     ELSEWHERE,
     LATE,
     LEAST,
+    OF_SEVERAL,
     Said,
     SayingBack,
     may_say_back,
 )
+from pipeline.language.reader.perceptron import Perceptron
 from pipeline.language.srl import DocCache, load_model
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.checker import check
@@ -182,6 +183,23 @@ def test_clipped_clause_loses(back: SayingBack, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(RATINGS, "He came home.", 2.8)
     clipped = about(back, request("He came home.", focus_label="came home", focus_quote="came home"))
     assert clipped[0].value == pytest.approx(2.8 - CLIPPED)
+
+
+@pytest.mark.parametrize(
+    ("answer", "back_as", "lost"),
+    [
+        ("My brother sounded like a frog that day.", "Your brother sounded like a frog that day.", 0.6),
+        ("I wanted my brother to trust me.", "You wanted your brother to trust you.", 0.2),
+        ("Nobody gave us a choice that day.", "Nobody gave you a choice that day.", OF_SEVERAL),
+    ],
+)
+def test_clause_that_sounds_odd_from_somebody_else_loses(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch, answer: str, back_as: str, lost: float
+) -> None:
+    monkeypatch.setitem(RATINGS, back_as, 2.8)
+    said = about(back, request(answer, focus_label="that", focus_quote=answer))
+    assert [each.echo.text for each in said][:1] == [back_as]
+    assert said[0].value == pytest.approx(2.8 - lost)
 
 
 @pytest.mark.parametrize(("rating", "count"), [(LEAST - 0.1, 0), (LEAST + 0.1, 1)])

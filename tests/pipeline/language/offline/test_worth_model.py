@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pipeline.language.embedder import ModelUnavailable
-from pipeline.language.offline.perceptron import Perceptron
 from pipeline.language.offline.worth_model import FOLDER, HEADS, UPPER, WorthModel, load_worth
+from pipeline.language.reader.perceptron import Perceptron
 from pipeline.language.reader.understanding import Reader
 
 

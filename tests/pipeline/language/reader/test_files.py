@@ -12,6 +12,7 @@ import pytest
 
 from artefacts.table import named
 from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.reader.complaint import PREFIX, ComplaintModel
 from pipeline.language.reader.files import FOLDER, load_reader
 from pipeline.language.reader.message import JUDGED, MessageModel
 
@@ -23,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json", "message.npz"])
+@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json", "message.npz", "complaint.npz"])
 def test_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(ModelUnavailable, match=rf"{name} can't be read.*ASKWELL_READER=rules"):
@@ -52,6 +53,18 @@ def test_model_of_messages_that_is_damaged_or_of_another_reader_is_refused(folde
         load_reader(folder)
     np.savez(folder / "message.npz", acts=acts, **weights)  # type: ignore[arg-type]
     with pytest.raises(ModelUnavailable, match=r"message\.npz is for another reader"):
+        load_reader(folder)
+
+
+def test_model_of_complaints_that_is_damaged_or_of_another_reader_is_refused(folder: Path) -> None:
+    path = folder / "complaint.npz"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ModelUnavailable, match=r"complaint\.npz is damaged"):
+        load_reader(folder)
+    network = ComplaintModel.read(content).network
+    np.savez(path, **network.arrays(PREFIX), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match=r"complaint\.npz is for another reader"):
         load_reader(folder)
 
 
