@@ -66,7 +66,9 @@ FEW_AFTER = 6
 """Words after a wish to stop or for a moment up to which it stands at the end of a message."""
 STORY_WORDS = 12
 """With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
-TO_THE_INTERVIEWER = frozenset({"told", "going_on", "enough", "beside", "asked"})
+DENIED = "denied"
+"""What narrows a correction down to that what the interviewer said is denied."""
+TO_THE_INTERVIEWER = frozenset({"told", "going_on", "enough", "beside", "asked", DENIED})
 """What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
 ABOUT_THE_QUESTION = re.compile(
     r"\b(?:what you'?re asking|(?:the|your) question|what you mean|don'?t (?:quite |really )?(?:get|follow|understand)"

@@ -825,7 +825,10 @@ def test_ends_and_deletions_in_what_is_told_are_none(trained: ActHearing, questi
 @pytest.mark.parametrize(
     ("answer", "question"),
     [
-        ("You do say that often. Ernst laid newspaper on the floor and stood both bicycles on it.", "Say more of that."),
+        (
+            "You do say that often. Ernst laid newspaper on the floor and stood both bicycles on it.",
+            "Say more of that.",
+        ),
         ("Philosophy again. So. Maybe it means she cut me a second piece.", "She knew. What does that mean to you?"),
         ("You like this question. For years, that I am a bad daughter with good teeth.", "What did that mean to you?"),
     ],
@@ -846,3 +849,21 @@ def test_complaint_beside_an_answer_is_heard(trained: ActHearing, answer: str, q
 def test_complaint_inside_a_story_is_none(trained: ActHearing, answer: str) -> None:
     heard = heeded(answer, trained.read_sync(answer, "Tell me a bit more about that.", "en"))
     assert not [act for act in heard if act.act == "complains"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "corrects"),
+    [
+        ("No, nobody's in danger. I'm tired and I miss my mother.", "I'm sorry. Are you in danger?", True),
+        ("Oh, no, he's not dead. I should have said. He went.", "I'm sorry. Tell me more about that.", True),
+        ("One correction. I said that nobody had asked. My mother did, once.", "Thank you. What else?", True),
+        ("For us, I said, not for me. But yes, I ate it.", "There is one more piece for you. Say more.", True),
+        ("No, I don't think so. Only that it rained.", "Thank you. What would you like to add?", False),
+        ("Oh no, it isn't as if I'd mind. It rained all day and we walked on.", "How far was it?", False),
+    ],
+)
+def test_what_was_said_back_wrongly_is_put_right(
+    trained: ActHearing, answer: str, question: str, corrects: bool
+) -> None:
+    heard = heeded(answer, trained.read_sync(answer, question, "en"))
+    assert any(act.act == "corrects" for act in heard) == corrects, heard
