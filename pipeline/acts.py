@@ -165,6 +165,6 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def complains(acts: tuple[HeardAct, ...]) -> bool:
-    """Whether somebody complains of the interview in a message with these acts."""
-    return any(act.act == "complains" and act.sure for act in acts)
+def complaint(text: str, acts: tuple[HeardAct, ...]) -> str:
+    """The words of a message by which somebody complains of the interview; empty where nobody does."""
+    return " ".join(words_of(text, act).strip() for act in acts if act.act == "complains" and act.sure)

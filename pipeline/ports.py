@@ -24,11 +24,11 @@ Speaker = Literal["interviewer", "respondent", "moderator"]
 
 
 class Line(Record):
-    """One utterance as a provider sees it. `put_out`: the respondent complains in it of what was asked."""
+    """One utterance as a provider sees it. `complaint`: words by which the respondent complains of what was asked."""
 
     speaker: Speaker
     text: str
-    put_out: bool = False
+    complaint: str = ""
 
 
 class DiscourseRelation(Record):

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pipeline.acts import complains
+from pipeline.acts import complaint
 from pipeline.concept import demands_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
@@ -295,7 +295,9 @@ class QuestionStage:
 
     def _briefing(self, context: TurnContext, answered: Line) -> Briefing:
         said = [
-            Line(speaker=u.speaker, text=u.text, put_out=complains(u.acts)) for u in context.state.utterances if u.text
+            Line(speaker=u.speaker, text=u.text, complaint=complaint(u.text, u.acts))
+            for u in context.state.utterances
+            if u.text
         ]
         return briefing(
             (*said, answered),
@@ -308,7 +310,7 @@ class QuestionStage:
     def _answered(self, context: TurnContext) -> Line:
         heard = context.get(UtteranceOutput)
         text = heard.content or context.answer.text.strip()
-        return Line(speaker="respondent", text=text, put_out=complains(heard.acts))
+        return Line(speaker="respondent", text=text, complaint=complaint(heard.utterance.text, heard.acts))
 
     def _told(self, context: TurnContext, focus: Focus | None, answered: Line) -> str:
         """The answer that tells what is asked about; empty where wordings are not chosen by it."""

@@ -786,7 +786,7 @@ def _spurned(request: QuestionRequest) -> Iterator[str]:
         first = " ".join(sentences(line.text.casefold().replace("’", "'"))[:1])
         if (before.speaker, line.speaker) != ("interviewer", "respondent"):
             continue
-        if line.put_out or re.search(grumbles, first):
+        if line.complaint or re.search(grumbles, first):
             yield from filter(None, [kind_of(before.text)])
 
 

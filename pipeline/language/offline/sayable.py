@@ -105,6 +105,11 @@ _ENDS_SENTENCE = re.compile(
     re.IGNORECASE,
 )
 """… or the clause that ends a sentence."""
+_SO = re.compile(r"\bso(?: that)?\W*$", re.IGNORECASE)
+_MEANT_TO = re.compile(
+    r"\b(?:can|could|would|might|will|wouldn't|couldn't|won't|can't|\w+'d|didn't have to)\b", re.IGNORECASE
+)
+_RUN_TOGETHER = re.compile(r"\b(?:something|anything|him|her|them) it(?:'s| is| was)\b", re.IGNORECASE)
 _LONG_ENOUGH = 5
 """Words of a clause from which on it says something, however plain its verbs are: “I'd have to say why I went.”"""
 _WITHOUT_SUBJECT = (2, 8)
@@ -152,6 +157,10 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
         said = answer[piece.start : piece.end]
         if _IF.search(within[2][: piece.start - within[0]]) and not (is_imagined(said) or may_be_imagined(said)):
             continue  # Behind an “if” it is not so, or not yet.
+        if _SO.search(within[2][: piece.start - within[0]]) and _MEANT_TO.search(said):
+            continue  # “So he could put his hands back in his pockets” says what it was done for.
+        if _RUN_TOGETHER.search(said):
+            continue  # “(As soon as) I touched something it was give it here.”
         if DOUBTED.search(within[2][: piece.end - within[0]]):
             continue  # “Maybe he came to be made to laugh, and he got what he came for.”
         if _goes_on_supposing(within, sayable_ones) and not (is_imagined(said) or may_be_imagined(said)):

@@ -280,8 +280,8 @@ def _may_hear(request: QuestionRequest) -> bool:
 def _is_weary(request: QuestionRequest) -> bool:
     """Whether the respondent has said lately that they are tired of hearing their own words."""
     pattern = phrasing(request.language).echo_weary
-    said = (line.text.casefold().replace("’", "'") for line in request.lines if line.speaker == "respondent")
-    return any(re.search(pattern, each) for each in said)
+    said = (f"{line.complaint} {line.text}" for line in request.lines if line.speaker == "respondent")
+    return any(re.search(pattern, each.casefold().replace("’", "'")) for each in said)
 
 
 @lru_cache(maxsize=64)

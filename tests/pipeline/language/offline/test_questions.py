@@ -1167,7 +1167,9 @@ def test_probe_that_was_complained_of_in_whatever_words_is_worth_less() -> None:
     asked = request("critical_incident", _strategy("critical_incident", "deepen_narrative"), label="the bread")
     question = Line(speaker="interviewer", text="What does that mean to you?")
     mild = asked.model_copy(update={"lines": (question, Line(speaker="respondent", text=said))})
-    heard = asked.model_copy(update={"lines": (question, Line(speaker="respondent", text=said, put_out=True))})
+    heard = asked.model_copy(
+        update={"lines": (question, Line(speaker="respondent", text=said, complaint="Third time philosophy."))}
+    )
     assert questions._worn(heard)["means"] == pytest.approx(questions._worn(mild)["means"] + SPURNED)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pipeline.language.offline.sayable import LATEST, LONGEST, MOST, sayable
@@ -149,3 +151,15 @@ def test_no_two_pieces_are_nearly_the_same_and_none_is_long_or_far_back() -> Non
 )
 def test_nothing_breaks_on_answers_that_are_no_sentences(answer: str) -> None:
     assert all(echo.text.endswith(".") for echo in sayable(answer, DOCS.doc(answer)))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I just took it quick so he could put his hands back in his pockets.",
+        "As soon as I touched something it was give it here.",
+        "I stood there with me hands still together.",
+    ],
+)
+def test_purposes_two_clauses_in_one_and_dialect_are_not_said_back(answer: str) -> None:
+    assert not [text for text in said(answer) if re.search("pockets|give it here|hands", text)]
