@@ -61,10 +61,11 @@ class ComplaintModel:
             clauses: start, end and words of each, by characters of the answer.
             acts: the reader's chances of each act for each clause, [acts]; None for one without a word.
         """
+        spans = [(start, end) for start, end, _ in clauses]
         rows = {
-            at: self.network.row(seen(reading, start, end, own), named(at, len(clauses), words, question))
-            for at, ((start, end, words), own) in enumerate(zip(clauses, acts, strict=True))
-            if own is not None
+            at: self.network.row(vector, named(at, len(clauses), words, question))
+            for at, ((_, _, words), vector) in enumerate(zip(clauses, seen(reading, spans, acts), strict=True))
+            if vector is not None
         }
         if not rows:
             return [0.0] * len(clauses)
@@ -73,17 +74,24 @@ class ComplaintModel:
         return [by_clause.get(at, 0.0) for at in range(len(clauses))]
 
 
-def seen(reading: Reading, start: int, end: int, acts: Floats) -> Floats:
-    """What the network sees of a clause, [2 · width + acts]: its mean, the answer's, and log chances of acts.
+def seen(reading: Reading, clauses: Sequence[tuple[int, int]], acts: Sequence[Floats | None]) -> list[Floats | None]:
+    """What the network sees of each clause, [2 · width + acts]: its mean, the answer's, and log chances of acts.
 
     Args:
-        reading: of the answer; it has a word in the clause.
-        start, end: of the clause, by characters of the answer.
-        acts: the reader's chances of each act.
+        reading: of the answer.
+        clauses: start and end of each, by characters of the answer.
+        acts: the reader's chances of each act for each clause; None for one without a word, of which nothing is seen.
     """
-    own = [at for at, word in enumerate(reading.words) if start <= word.start < end]
-    clause = reading.mean[own[0] : own[-1] + 1].mean(axis=0)
-    return np.concatenate([clause, reading.mean.mean(axis=0), np.log(np.clip(acts, LEAST_CHANCE, 1.0))])
+    if not reading.words:
+        return [None] * len(clauses)
+    starts = np.asarray([word.start for word in reading.words])
+    whole = reading.mean.mean(axis=0)
+    found: list[Floats | None] = []
+    for (start, end), own in zip(clauses, acts, strict=True):
+        words = reading.mean[(starts >= start) & (starts < end)]
+        logs = None if own is None else np.log(np.clip(own, LEAST_CHANCE, 1.0))
+        found.append(None if logs is None else np.concatenate([words.mean(axis=0), whole, logs]))
+    return found
 
 
 def named(at: int, count: int, clause: str, question: str) -> Mapping[str, float]:

@@ -80,16 +80,16 @@ def _of_answer(
     found, _ = heard_clauses(text, question, rules)
     reading = network.read(question, "", text)
     acts = clause_chances(network, text, question, found)
-    for at, (clause, chances) in enumerate(zip(found, acts, strict=True)):
-        if chances is None:
+    vectors = seen(reading, [(clause.start, clause.end) for clause in found], acts)
+    for at, (clause, vector) in enumerate(zip(found, vectors, strict=True)):
+        if vector is None:
             continue
         hits = [one for one in marked if one["act"] == ACT and _shares(clause.start, clause.end, text, one["words"])]
-        features = named(at, len(found), clause.text, question)
         yield Clause(
             file=answer[0],
             answer=answer,
-            seen=seen(reading, clause.start, clause.end, chances),
-            named=tuple(features.values()),
+            seen=vector,
+            named=tuple(named(at, len(found), clause.text, question).values()),
             complains=bool(hits),
             sure=any(one["sure"] == CLEAR for one in hits),
         )
