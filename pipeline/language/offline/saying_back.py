@@ -62,6 +62,10 @@ THOUGHT = 0.6
 it was asked in stories five hurt, all but one of them so."""
 OUTRIGHT = {"matter": 0.8, "gives": 0.4}
 """What asking outright why it matters, or what it gives somebody, loses."""
+COUNTS = (
+    r"\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
+    r"|nineteen|twenty|thirty|forty|fifty|a hundred"
+)
 HEARD_ODDLY: Sequence[tuple[re.Pattern[str], float]] = (
     (
         re.compile(
@@ -72,6 +76,7 @@ HEARD_ODDLY: Sequence[tuple[re.Pattern[str], float]] = (
         0.6,
     ),
     (re.compile(r"\byou\b.*\byou\b", re.IGNORECASE), 0.2),
+    (re.compile(rf"\bthere (?:was|were|are|is)(?: only| just)? (?:{COUNTS})\b", re.IGNORECASE), 0.4),
 )
 """What of a clause makes it sound odd from somebody else's mouth, and what it loses: of 11 comparisons that were said
 back seven were bad, and respondents put 4 of 16 right; a clause that turns two words to “you” was put right in 18 of a
@@ -319,7 +324,7 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
         for probe, value in worth.probes.items()
     }
     probe = max(PROBES, key=lambda each: likely[each])
-    lost = IN_A_ROW * _says_back(questions[-1:], speaking) + LATELY_SAID * _says_back(questions, speaking)
+    lost = IN_A_ROW * says_back(questions[-1:], speaking) + LATELY_SAID * says_back(questions, speaking)
     lost += EACH_MORE * min(MOST_RUN, max(0, _run(questions, speaking) - RUN + 1))
     lost += CLIPPED * (len(worth.echo.text.split()) <= SHORT)
     lost += sum(amount for said, amount in HEARD_ODDLY if said.search(worth.echo.text))
@@ -385,12 +390,12 @@ def _worn(probe: Probe, questions: Sequence[str]) -> float:
 def _run(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
     """How many of the latest questions in a row say something back."""
     run = 0
-    while run < len(questions) and _says_back(questions[-run - 1 : len(questions) - run], speaking):
+    while run < len(questions) and says_back(questions[-run - 1 : len(questions) - run], speaking):
         run += 1
     return run
 
 
-def _says_back(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
+def says_back(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
     """How many questions say something of an answer back before a probe."""
     probes = tuple(f". {text}" for known in speaking.after_echo.values() for text in known.texts)
     return sum(question.endswith(probes) for question in questions)

@@ -20,7 +20,6 @@ from pipeline.language.offline.questions import (
     HALFWAY,
     LATE,
     LITTLE,
-    OF_MANY,
     SPURNED,
     STORY_TOLD,
     TOLD_BY_THEN,
@@ -1173,16 +1172,14 @@ def test_probe_that_was_complained_of_in_whatever_words_is_worth_less() -> None:
     assert questions._worn(heard)["means"] == pytest.approx(questions._worn(mild)["means"] + SPURNED)
 
 
-def test_bare_probes_are_worth_less_after_many_sentences() -> None:
-    strategy = _strategy("critical_incident", "deepen_narrative")
-    short = request("critical_incident", strategy, label="the gate", answer="We stood at the gate. It was cold.")
-    told = "We stood at the gate. It was cold. He came over. He had his bag with him. Nobody said a word."
-    many = request("critical_incident", strategy, label="the gate", answer=told)
-    advice = questions.Advice(ratings={"more": 2.0, "then": 2.0, "like": 2.0})
-    one, other = questions._gains(short, advice), questions._gains(many, advice)
-    assert other["then"] == one["then"]
-    assert other["more"] == pytest.approx(one["more"] - OF_MANY["more"])
-    assert other["like"] == pytest.approx(one["like"] - OF_MANY["like"])
+def test_complaint_of_what_was_said_back_is_not_of_the_probe_behind_it() -> None:
+    asked = request("critical_incident", _strategy("critical_incident", "deepen_narrative"), label="the stairs")
+    question = Line(speaker="interviewer", text="You sat down on the stairs. Tell me a bit more about that.")
+    of_choice = Line(speaker="respondent", text="Thirteen of them.", complaint="They are stairs.")
+    of_probe = Line(speaker="respondent", text="Thirteen.", complaint="You always say that, tell me a bit more.")
+    mild, again = (asked.model_copy(update={"lines": (question, line)}) for line in (of_choice, of_probe))
+    assert questions._worn(mild).get("more", 0.0) == 0.0
+    assert questions._worn(again)["more"] == pytest.approx(SPURNED)
 
 
 def test_what_somebody_had_enough_of_is_worth_less_for_the_rest_of_the_interview() -> None:
