@@ -83,6 +83,7 @@ LIFE = re.compile(
     r"|\bthat'?s the end of (?:it|that|this|that one|this one|the story|that story)$"
     r"|\bthat'?s all (?:i'?m|i was|i did|i do|i wanted?|i need(?:ed)?|i ask(?:ed)?|we|he|she|they|it) (?!to say\b)\w+"
     r"|\b(?:help|let|make)(?:s|ed|ing)? (?:me|us) (?:\w+ ){0,4}(?:switch|shut|wind) (?:off|down)\b"
+    r"|\b(?:what|that|it)(?:['’]?d| would| will|['’]ll) (?:finish|stop|end) (?:me|him|her|it)\b"
     r"|\blet'?s go on\b|\bwe can go on\b|\b(?:don'?t|do not) need a break\b"
     r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
     r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
@@ -215,6 +216,18 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """Words of somebody who goes on: a wish to stop or to pause that is not sure counts for nothing beside them."""
+ON_CONDITION = re.compile(
+    r"(?:^|[.!?]\s+)(?:(?:and|but|so|well|because|then),? )*(?:the )?"
+    r"(?:(?:first|next|second|last|one) (?:time|sigh|sign|word|look|hint)|(?:minute|moment|second|day)|if|unless|when"
+    r"|whenever|once|as soon as|soon as|any(?:body|one) who)\b(?P<what>[^.!?]{4,}?)[,;–—-]? *$",
+    re.IGNORECASE,
+)
+"""How a clause is led in that says when somebody would leave: “First time he sighs and reaches over, I'm off.”"""
+OF_THE_TALK = re.compile(
+    r"\b(?:you|your|u|that'?s (?:all|it)|all right|alright|ok(?:ay)?|question|interview|done|mind|enough)\b",
+    re.IGNORECASE,
+)
+"""Words by which such a condition may be about the interview: “If that's all, I'm off.”"""
 BY_NAME = re.compile(r"\bthat(?:'?s| was) (?:so )?(?:me|us|him|her|them),? that (?:is|was)\b", re.IGNORECASE)
 """Who somebody is: “that's me, that is”."""
 ASKS = re.compile(
@@ -351,6 +364,7 @@ class ActHearing:
             by_rule = [
                 None if one and one.act in ENDS and named.start() <= one.start < named.end() else one for one in by_rule
             ]
+        by_rule = [None if one and one.act in ENDS and _on_condition(text[: one.start]) else one for one in by_rule]
         if "wants_withdrawal" in denied:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
         by_rule = [None if one and _is_reported(one, text) else one for one in by_rule]
@@ -482,6 +496,8 @@ class ActHearing:
             act, chance = ACTS[int(number)], float(chances[number])
             if act == "tells" or act in denied or (act in ENDS and LIFE.search(clause.text)):
                 continue
+            if act in ENDS and _on_condition(text[: clause.start]):
+                continue
             if act == "asks_interviewer" and not ASKS.search(clause.text):
                 continue
             if act in OF_REPORTS and REPORTS.search(text[: clause.start]):
@@ -565,6 +581,12 @@ def _overheard(
 
 def _chance(chances: Floats | None, act: Act) -> float:
     return float(chances[ACTS.index(act)]) if chances is not None else 0.0
+
+
+def _on_condition(before: str) -> bool:
+    """Whether what stands before a clause says when, or if, it would be so, and nothing of the interview."""
+    condition = ON_CONDITION.search(before.rstrip())
+    return condition is not None and OF_THE_TALK.search(condition["what"]) is None
 
 
 def _is_reported(heard: HeardAct, text: str) -> bool:

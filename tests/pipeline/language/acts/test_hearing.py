@@ -867,3 +867,19 @@ def test_what_was_said_back_wrongly_is_put_right(
 ) -> None:
     heard = heeded(answer, trained.read_sync(answer, question, "en"))
     assert any(act.act == "corrects" for act in heard) == corrects, heard
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("I'd try it, to be honest. First time the bloke sighs and reaches over, I'm off.", False),
+        ("The minute they start on about money, I'm out of there.", False),
+        ("If somebody takes it out of my hand, I'm gone.", False),
+        ("If that's all, I'm off.", True),
+        ("It was a good evening. I have to go now, bye.", True),
+    ],
+)
+def test_when_somebody_would_leave_is_no_wish_to_stop(trained: ActHearing, text: str, ends: bool) -> None:
+    question = "He was quick. Say a little more about that."
+    heard = heeded(text, trained.read_sync(text, question, "en"))
+    assert any(act.act == "wants_stop" for act in heard) == ends, heard
