@@ -497,7 +497,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         best = [*_asked(_beside_complaint(request, speaking, advice), request, speaking, None), *best]
     elif (request.complained or over or request.turned_away or request.composed) and not stands:
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
-    if request.complained and (hint := _hinted(request, speaking)):
+    wished = not _closes(request) and request.kind == "follow_up" and _hinted(request, speaking, wished=True)
+    if hint := wished or (request.complained and _hinted(request, speaking)):
         best = [hint, *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
@@ -830,11 +831,18 @@ def _newcomer(request: QuestionRequest) -> str:
     return "" if known or introduced else name
 
 
-def _hinted(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
-    """The question for what the last answer holds back at its end; nothing where it holds back nothing."""
-    end = " ".join(sentences(_last_answer(request) or "")[-HINTS_IN:])
+def _hinted(request: QuestionRequest, speaking: LanguagePhrasing, *, wished: bool = False) -> str:
+    """The question for what the last answer holds back at its end; nothing where it holds back nothing.
+
+    Args:
+        request: what to ask about.
+        speaking: the language's sentences.
+        wished: only what the respondent asks to be asked for, in the complaint before the answer, too.
+    """
+    last = _last_answer(request) or ""
+    end = " ".join([request.lines[-1].complaint if wished and request.lines else "", *sentences(last)[-HINTS_IN:]])
     for hint in speaking.hints:
-        if found := re.search(hint.said, end):
+        if (hint.wished or not wished) and (found := re.search(hint.said, end)):
             named = found.groupdict().get("x") or ""
             return hint.ask.replace("{x}", named.lower() if named.lower() in ("he", "she", "they") else named)
     return ""

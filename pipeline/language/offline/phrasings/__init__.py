@@ -17,12 +17,16 @@ LANGUAGES = ("en", "de", "ar")
 
 
 class Hint(BaseModel):
-    """Words that hold something back, and the question for it; `{x}` is what the pattern calls x."""
+    """Words that hold something back, and the question for it; `{x}` is what the pattern calls x.
+
+    `wished` says that they ask to be asked for it, which goes before anything else.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     said: str
     ask: str
+    wished: bool = False
 
 
 ToldAs = Literal["past", "present", "imagined"]

@@ -1234,3 +1234,17 @@ def test_what_something_means_is_worth_less_right_after_it_was_asked() -> None:
 
     meant = "And what does that mean for you?"
     assert gain(meant) < gain(meant, "And then?", "Tell me about it.") == gain("Tell me about it.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "wished"),
+    [
+        ("Somebody had thanked her, and I had not. You will have to ask me for what.", True),
+        ("I have just told you that she was eleven days in the ground. Might you ask me about the letter?", True),
+        ("Somebody had thanked her, and I had not. She asked me for the letter.", False),
+    ],
+)
+def test_who_asks_to_be_asked_is_asked_whatever_else_was_to_come(answer: str, wished: bool) -> None:
+    strategy = _strategy("critical_incident", "deepen_narrative")
+    jump = request("critical_incident", strategy, label="the bureau", answer=answer, focus_is_jump=True)
+    assert next(iter(wordings(jump))).endswith("Please tell me.") == wished
