@@ -298,18 +298,17 @@ PUTS_RIGHT = re.compile(
 )
 """Begins by saying that something was not said so: “No, no, I don't drive, I said I'm afraid that I would.”"""
 CONTRADICTS = re.compile(
-    r"^\W*(?:(?:oh|ah|god|well|lord|what|good grief|dear me|ha|sorry)\W+){0,3}(?:no|nope)\b[\s,.!;]+"
-    r"(?:(?:no|well|love|mate|god)\W+){0,2}"
-    r"(?:(?:he|she|it|they|i|we|that)(?:['’](?:s|m|re|d)|\s(?:is|am|are|was|were|did|do|does|had|has|would|could))?"
-    r"(?:\s?n['’]t|\s(?:not|never))\b(?! (?:really )?(?:think|know|remember|mind|suppose|believe|want)\b)"
-    r"|nobody\b|(?:he|she|it|they)(?:['’](?:s|re)| is| was| are| were) (?:alive|fine|only|just)\b"
-    r"|not (?:me|him|her|us|my|dead)\b)"
+    r"^\W*(?:(?:oh|ah|god|well|lord|what|good grief|dear me|ha|sorry|danger)\W+){0,4}(?:no|nope)\b[\s,.!;]+"
+    r"(?:(?:no|well|love|mate|god|good grief)\W+){0,3}"
+    r"(?:nobody(?:['’]s| is| was| has)? (?:in|dead|died|dying|hurt|hurting|ill)\b"
+    r"|(?:i['’]?m|i am|he['’]?s|he is|she['’]?s|she is|they['’]?re|they are)(?:n['’]t| not) (?:dead|dying|in any danger"
+    r"|in danger|ill|upset|crying)\b|(?:he|she|they)(?:['’](?:s|re)| is| are) (?:alive|fine)\b|not dead\b)"
     r"|\b(?:one|a|two|a small|a slight) corrections?[.:,]|\bi (?:should|must) correct (?:one|that|this|myself|it)\b"
     r"|,? i said,? not (?:for|to|with|of|me|him|her|them|us)\b",
     re.IGNORECASE,
 )
-"""Begins by denying what was said back or asked, or names a correction: “No, nobody's in danger.”, “For us, I said, not
-for me.” Of 26 answers that begin so 20 put something right; with “No, I don't think” they only answer."""
+"""Denies what the interviewer took for granted, or names a correction: “No, nobody's in danger.”, “For us, I said, not
+for me.” What is denied else may agree: “You never got up first.” “Well, no, I didn't.”"""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 

@@ -75,17 +75,10 @@ HEARD_ODDLY: Sequence[tuple[re.Pattern[str], float]] = (
         ),
         0.6,
     ),
-    (re.compile(r"\byou\b.*\byou\b", re.IGNORECASE), 0.2),
     (re.compile(rf"\bthere (?:was|were|are|is)(?: only| just)? (?:{COUNTS})\b", re.IGNORECASE), 0.4),
 )
 """What of a clause makes it sound odd from somebody else's mouth, and what it loses: of 11 comparisons that were said
-back seven were bad, and respondents put 4 of 16 right; a clause that turns two words to “you” was put right in 18 of a
-hundred (49), others in 7."""
-LONG_AGO, SENTENCES_AGO = 0.2, 3
-"""What a clause loses behind which so many sentences stand: of 49 39 in a hundred were asked back, put right or
-complained of, of 363 at the end 21."""
-OF_SEVERAL, _OF_US = 0.2, re.compile(r"\b(?:we|us|our|ours)\b", re.IGNORECASE)
-"""What a clause of several people loses, since “you” then means one of them: four of 19 were put right."""
+back seven were bad, and respondents put 4 of 16 right; a number is seldom what weighs."""
 _THINKS = re.compile(
     r"\bi(?:'m|'d| was| am| had| just| only| kept| keep)*(?: just| only)?"
     r" (?:think|thinking|thought|figured|reckoned|wondered|wondering)\b"
@@ -328,7 +321,6 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
     lost += EACH_MORE * min(MOST_RUN, max(0, _run(questions, speaking) - RUN + 1))
     lost += CLIPPED * (len(worth.echo.text.split()) <= SHORT)
     lost += sum(amount for said, amount in HEARD_ODDLY if said.search(worth.echo.text))
-    lost += LONG_AGO * (worth.echo.back >= SENTENCES_AGO) + OF_SEVERAL * (_OF_US.search(worth.echo.clause) is not None)
     lost += MORE_BY_THEN * (probe == "more" and moment.count >= LATE and moment.method != echo_worth.CONCEPT_TEST)
     texts = speaking.behind(probe, time)
     if texts and worth.rating >= LEAST:

@@ -860,6 +860,7 @@ def test_complaint_inside_a_story_is_none(trained: ActHearing, answer: str) -> N
         ("For us, I said, not for me. But yes, I ate it.", "There is one more piece for you. Say more.", True),
         ("No, I don't think so. Only that it rained.", "Thank you. What would you like to add?", False),
         ("Oh no, it isn't as if I'd mind. It rained all day and we walked on.", "How far was it?", False),
+        ("Well, no, I didn't, did I. He liked being down there.", "You never once got up first. Say more.", False),
     ],
 )
 def test_what_was_said_back_wrongly_is_put_right(

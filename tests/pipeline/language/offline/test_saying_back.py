@@ -20,7 +20,6 @@ from pipeline.language.offline.saying_back import (
     ELSEWHERE,
     LATE,
     LEAST,
-    OF_SEVERAL,
     Said,
     SayingBack,
     may_say_back,
@@ -189,8 +188,7 @@ def test_clipped_clause_loses(back: SayingBack, monkeypatch: pytest.MonkeyPatch)
     ("answer", "back_as", "lost"),
     [
         ("My brother sounded like a frog that day.", "Your brother sounded like a frog that day.", 0.6),
-        ("I wanted my brother to trust me.", "You wanted your brother to trust you.", 0.2),
-        ("Nobody gave us a choice that day.", "Nobody gave you a choice that day.", OF_SEVERAL),
+        ("There were fourteen of them that spring.", "There were fourteen of them that spring.", 0.4),
     ],
 )
 def test_clause_that_sounds_odd_from_somebody_else_loses(
