@@ -76,6 +76,13 @@ def _is_put_out(move: Move | None, told: str) -> bool:
     return not move.right and len(told.split()) < FEW_TOLD
 
 
+def _answered(context: TurnContext) -> Line:
+    """What the answer tells, and what it complains of."""
+    heard = context.get(UtteranceOutput)
+    text = heard.content or context.answer.text.strip()
+    return Line(speaker="respondent", text=text, complaint=complaint(heard.utterance.text, heard.acts))
+
+
 class QuestionStage:
     """Has the question written; the closing text and a moderator's question are sent verbatim."""
 
@@ -240,7 +247,7 @@ class QuestionStage:
                 said = await asking.verbatim(in_one(move.text, fixed), METHOD)
                 return replace(said, asked=fixed)
             request = rephrase_request(context.state, context.configuration, context.strategies)
-            heard = request.model_copy(update={"lines": (*request.lines, self._answered(context))})
+            heard = request.model_copy(update={"lines": (*request.lines, _answered(context))})
             return await asking.ask(heard, before=move.text)
         again = present.text if move.then == "again" and present is not None else ""
         said = await asking.verbatim(in_one(move.text, move.help, again), "conduct")
@@ -253,7 +260,7 @@ class QuestionStage:
         chosen = context.get(StrategyOutput)
         configuration = context.configuration
         focus = going.focus
-        text = self._told(context, focus, answered := self._answered(context))
+        text = self._told(context, focus, answered := _answered(context))
         node = context.get(GraphOutput).graph.nodes.get(focus.node_ids[0]) if focus and focus.node_ids else None
         assert going.strategy is not None
         stays = going.strategy in context.strategies.stays  # There are many, and none is about a concept.
@@ -306,11 +313,6 @@ class QuestionStage:
             context.get(StateOutput).guide,
             [act.act for act in context.get(UtteranceOutput).utterance.acts if act.act != "tells"],
         )
-
-    def _answered(self, context: TurnContext) -> Line:
-        heard = context.get(UtteranceOutput)
-        text = heard.content or context.answer.text.strip()
-        return Line(speaker="respondent", text=text, complaint=complaint(heard.utterance.text, heard.acts))
 
     def _told(self, context: TurnContext, focus: Focus | None, answered: Line) -> str:
         """The answer that tells what is asked about; empty where wordings are not chosen by it."""
