@@ -226,3 +226,22 @@ async def test_what_is_told_beside_that_it_can_go_on_is_not_lost() -> None:
     assert "sang to the hens" in [node.label for node in talk.state.nodes]
     assert event(talk)["type"] == "question.completed"
     assert conduct_policy().texts.risk_mistaken not in event(talk)["text"]
+
+
+async def test_complaint_beside_an_answer_is_no_content_and_reaches_the_writer_then_and_later() -> None:
+    grumble, told = (
+        "Third time philosophy. ",
+        "It means the bread is good and the bottom honest, so that somebody hears it.",
+    )
+    text = grumble + told
+    talk = interview({text: [(grumble, "complains", {"about": "weary", "heard_by": "reader"}), (told, "tells")]})
+    await talk.open()
+    talk.extractor.script[told] = concepts(("bread", "attribute"))
+    await talk.say(text)
+    assert talk.extractor.requests[-1].text == told
+    assert event(talk)["type"] == "question.completed"
+    line = talk.writer.requests[-1].lines[-1]
+    assert (line.text, line.complaint) == (told, grumble.strip())
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    complained = [each.complaint for each in talk.writer.requests[-1].briefing.conversation if each.complaint]
+    assert complained == [grumble.strip()]

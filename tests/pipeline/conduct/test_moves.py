@@ -581,6 +581,17 @@ def test_complaint_that_only_the_reader_hears_behind_a_story_is_none() -> None:
     assert move is not None and move.act == "complains"
 
 
+def test_complaint_beside_an_answer_is_left_alone_and_one_beside_little_is_owned() -> None:
+    grumble = "Third time philosophy."
+    answers = "It means the bread is good and the bottom honest, so that somebody hears it."
+    for answer, act in ((answers, None), ("Bread is bread.", "complains")):
+        said = f"{grumble} {answer}"
+        weary = HeardAct(act="complains", start=0, end=len(grumble), about="weary", heard_by="reader")
+        tells = HeardAct(act="tells", start=len(grumble) + 1, end=len(said))
+        move = move_for(replace(moment(said), acts=(weary, tells)))
+        assert (move.act if move is not None else None) == act
+
+
 def test_good_bye_does_not_cover_that_somebody_wants_to_stop() -> None:
     text = "I have to leave you now. Bye bye."
     there = moment(text)
