@@ -388,7 +388,6 @@ class ActHearing:
         found = self._with_the_whole(clauses, found, chances, text=text, question=question, denied=denied)
         if question:
             found = self._with_complaints(clauses, found, chances, text=text, question=question)
-        if question:
             found = _added(clauses, found, PUTS_RIGHT.search(text), "corrects")
         if len(sentences(question)) > 1:
             found = _added(clauses, found, CONTRADICTS.search(text), "corrects", about=DENIED)
