@@ -146,6 +146,36 @@ class Finished(Veto[FinishedParams]):
         return self._passes()
 
 
+class WeighsParams(Spec):
+    """When what was just told is not left."""
+
+    strategies: tuple[str, ...] = Field(
+        default=("cover_element", "broaden"), description="What leaves it, and is vetoed then."
+    )
+    emotion: int = Field(default=2, ge=1, le=2, description="Feeling in a concept of the answer that makes it weigh.")
+    in_a_row: int = Field(default=3, ge=1, description="Questions in a row that stay, after which nothing is vetoed.")
+
+
+class Weighs(Veto[WeighsParams]):
+    """The answer tells of something with much feeling, and the candidate would leave it for the plan."""
+
+    params = WeighsParams
+
+    def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
+        """As of the base."""
+        turn = moment.inputs.turn_count
+        told = [node for node in moment.nodes if node.last_mention_turn == turn]
+        feeling = max((node.emotion for node in told), default=0)
+        latest = moment.inputs.questions[-self.given.in_a_row :]
+        stayed = len(latest) == self.given.in_a_row and all(
+            entry.strategy not in self.given.strategies for entry in latest
+        )
+        leaves = strategy.id in self.given.strategies and moment.wanted is None
+        if leaves and feeling >= self.given.emotion and not stayed:
+            return self._stops("what was just told has much feeling in it, and is not left for that", emotion=feeling)
+        return self._passes(emotion=feeling)
+
+
 class FatigueParams(Spec):
     """Nothing can be set."""
 
@@ -163,6 +193,6 @@ class Fatigue(Veto[FatigueParams]):
 
 
 VETOES: Mapping[str, type[Veto[Any]]] = {
-    veto.__name__: veto for veto in (KnowledgeCeiling, Finished, ElementExhausted, RecentRedundancy, Fatigue)
+    veto.__name__: veto for veto in (KnowledgeCeiling, Finished, ElementExhausted, RecentRedundancy, Weighs, Fatigue)
 }
 """All vetoes, by the name that the file gives them."""

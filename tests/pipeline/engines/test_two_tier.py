@@ -312,6 +312,18 @@ def test_element_that_brings_nothing_new_is_vetoed(answers: int, vetoed: bool) -
     assert (one.final_score is None) is vetoed
 
 
+@pytest.mark.parametrize(
+    ("emotion", "before", "vetoed"),
+    [(2, [], True), (1, [], False), (2, ["deepen"] * 3, False), (2, ["deepen", "cover_element", "deepen"], True)],
+)
+def test_what_was_told_with_much_feeling_is_not_left_for_an_element(
+    emotion: int, before: list[str], vetoed: bool
+) -> None:
+    decision = decide(nodes=[node("milk", 5, emotion=emotion)], elements=(TASTE,), turn_count=5, strategies=before)
+    assert (candidate(decision, "cover_element").final_score is None) is vetoed
+    assert candidate(decision, "deepen").final_score is not None
+
+
 @pytest.mark.parametrize("reason", ["exhausted", "declined"])
 def test_element_that_was_asked_about_enough_or_declined_is_no_candidate(reason: str) -> None:
     known = ElementCoverage(element_id="taste").model_copy(update={reason: True})
