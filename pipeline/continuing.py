@@ -31,14 +31,19 @@ LITTLE_PROMISED = "little_promised"
 
 
 def nothing_left(context: TurnContext) -> bool:
-    """Whether somebody says again and again that there is no more to tell, or late in an interview once."""
+    """Whether somebody says again and again that there is no more to tell, or late in an interview once.
+
+    As long as a guide has open topics, once is of what was asked, and not of all that there is.
+    """
     start = context.get(ContextOutput)
     turn = start.turn_number
     said = [utterance.text for utterance in context.state.utterances if utterance.speaker == "respondent"]
     latest = [*said, context.answer.text][-LATELY:]
     if closes(latest[-1]):
+        guided = any(topic.status == "open" for topic in context.get(StateOutput).guide)
+        late = turn >= max(SOONEST, ENOUGH_SHARE * start.max_turns)
         again = turn >= TOLD_TWICE and sum(map(closes, latest)) >= OFTEN
-        if again or turn >= max(SOONEST, ENOUGH_SHARE * start.max_turns):
+        if (again and not guided) or (late and (again or not guided)):
             return True
     if turn < SOONEST:
         return False

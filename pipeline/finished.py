@@ -22,7 +22,10 @@ NOTHING_LEFT = re.compile(
 )
 """What says that there is no more to tell of something."""
 ALL_TOLD = re.compile(
-    r"\btold you (?:all of it|everything|it all|what happened|the whole (?:story|thing|lot))\b"
+    r"\btold you (?:all of it|everything|it all|what happened|the whole (?:story|thing|lot)|the main things?)\b"
+    r"|(?:^|[.!?,] |\b(?:right|nah|think|reckon),? )that(?:'s|’s) me"
+    r"(?: done| parked up|,? i think|,? really)?(?=[.!]|$)"
+    r"|\b(?:said|told you) (?:it all|everything)\b"
     r"|\bdon't know what else (?:you|there|i|to)\b",
     re.IGNORECASE,
 )

@@ -167,3 +167,14 @@ def test_guide_that_cannot_be_covered_is_refused(topic: dict[str, Any], reason: 
 
 def test_topic_defined_twice_is_refused() -> None:
     assert any("defined twice" in problem.reason for problem in check(methodology(WHEN, WHEN)))
+
+
+@pytest.mark.parametrize(("topics", "kind"), [((WHEN,), "question"), ((), "closing_question")])
+async def test_that_this_was_all_is_of_what_was_asked_while_the_guide_is_open(
+    topics: tuple[dict[str, Any], ...], kind: str
+) -> None:
+    interview = Interview(configuration=configured(*topics), state=new_state(max_turns=14))
+    for turn in range(1, 9):
+        await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
+    await interview.say("It had a green gate. That's about the lot.", concepts(("green gate", "attribute")))
+    assert interview.state.utterances[-1].kind == kind
