@@ -51,6 +51,8 @@ class HeardAct(Record):
     heard_by: Hearer = "rules"
 
 
+ENOUGH = "enough"
+"""What narrows a complaint down to that there is no more to tell of what was asked."""
 WEARY = "weary"
 """What narrows a complaint down to one beside an answer: that this is asked again, or is an odd thing to ask."""
 FAINT = "faint"
@@ -68,7 +70,7 @@ STORY_WORDS = 12
 """With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
 DENIED = "denied"
 """What narrows a correction down to that what the interviewer said is denied."""
-TO_THE_INTERVIEWER = frozenset({"told", "going_on", "enough", "beside", "asked", DENIED})
+TO_THE_INTERVIEWER = frozenset({"told", "going_on", ENOUGH, "beside", "asked", DENIED})
 """What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
 ABOUT_THE_QUESTION = re.compile(
     r"\b(?:what you'?re asking|(?:the|your) question|what you mean|don'?t (?:quite |really )?(?:get|follow|understand)"
@@ -112,7 +114,9 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
         words: those of the act.
         after: words that follow it.
     """
-    if (heard.act == "dont_know" or heard.about == "enough") and telling >= STORY_WORDS:
+    if heard.about == ENOUGH:
+        return False
+    if heard.act == "dont_know" and telling >= STORY_WORDS:
         return True  # it leaves something to ask after
     if heard.act == "declines" and telling >= STORY_WORDS and NEXT_PLEASE.search(words):
         return True
@@ -166,5 +170,11 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
 
 
 def complaint(text: str, acts: tuple[HeardAct, ...]) -> str:
-    """The words of a message by which somebody complains of the interview; empty where nobody does."""
-    return " ".join(words_of(text, act).strip() for act in acts if act.act == "complains" and act.sure)
+    """The words of a message by which somebody complains of the interview, or asks to be asked of something else; empty
+    where nobody does.
+    """
+    return " ".join(
+        words_of(text, act).strip()
+        for act in acts
+        if act.sure and (act.act == "complains" or (act.act == "wants_topic" and act.about not in ("going_on", "next")))
+    )

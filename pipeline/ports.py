@@ -24,7 +24,10 @@ Speaker = Literal["interviewer", "respondent", "moderator"]
 
 
 class Line(Record):
-    """One utterance as a provider sees it. `complaint`: words by which the respondent complains of what was asked."""
+    """One utterance as a provider sees it.
+
+    `complaint`: words by which the respondent complains of what was asked, or asks to be asked of something else.
+    """
 
     speaker: Speaker
     text: str
@@ -464,6 +467,8 @@ class QuestionRequest(Record):
     """The respondent has just complained about a question: nothing like the latest ones is asked."""
     turned_away: bool = False
     """The respondent has just refused, or asked for something else: nothing of the last answer is asked about."""
+    spent: bool = False
+    """The respondent has no more to tell of what was asked: it is left."""
     composed: bool = False
     """Somebody who was moved says that it can go on, and nothing else: nothing of the last answer is asked about."""
     follows_reply: bool = False

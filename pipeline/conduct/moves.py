@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipeline.acts import FAINT, STORY_WORDS, WEARY, Act, HeardAct, told
+from pipeline.acts import ENOUGH, FAINT, STORY_WORDS, WEARY, Act, HeardAct, told
 from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
 from pipeline.conduct.state import Asked, Care, ConductState
 from pipeline.question.text import sentences
@@ -32,8 +32,6 @@ SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 """Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
 BESIDE = "beside"
 """What narrows a complaint down to that the question was about the wrong thing."""
-ENOUGH = "enough"
-"""What narrows a complaint down to that there is no more to say."""
 SAYS_NOTHING = re.compile(
     r"(?:(?:\s|^)(?:(?:is|are|was|were|do|does|did|has|have|had|can|could|would|will)(?:n't|n’t| not)?|not|it|that|this"
     r"|so|him|her|me|them|you|i|he|she|we|they|there|then|now|but|and|the|an?)){1,3}"
@@ -80,7 +78,7 @@ class Move:
     of the present question; `leaves_thread` leaves the ladder it is on as well, `leaves_answer` what this message says;
     `retracts` are the words of a correction that are wrong, empty where the respondent did not
     say them, None where nothing is corrected. `answered` says of what is asked back that the message has answered the
-    question all the same, so that it is not put again.
+    question all the same, so that it is not put again. `spent` says that there is no more to tell of what was asked.
     """
 
     act: Act
@@ -98,6 +96,7 @@ class Move:
     retracts: str | None = None
     right: str = ""
     answered: bool = False
+    spent: bool = False
 
 
 @dataclass(frozen=True)
@@ -677,21 +676,24 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     unfinished = next((one for one in moment.acts if one.about == GOING_ON), None)
     if unfinished is not None:
         return _wants_topic(moment, unfinished)
+    elsewhere = next((one for one in moment.acts if one.act == "wants_topic" and one.sure), None)
+    if heard.about == ENOUGH and elsewhere is not None:
+        return _wants_topic(moment, elsewhere)
     refused = next((one for one in moment.acts if one.act == "declines" and one.sure and one.heard_by == "rules"), None)
     if refused is not None:
         return _declines(moment, refused)  # “That's the second time you ask. I'd rather not make an opera of it.”
-    if heard.about in ("told", ENOUGH):
+    if heard.about == ENOUGH:
+        return _enough(moment, heard)
+    if heard.about == "told":
         # Whoever tells something new all the same is listened to; a long apology would be deaf to it, none as well.
         answers = moment.told_words >= STORY_WORDS
-        wordings = (
-            texts.enough if heard.about == ENOUGH else texts.complained_briefly if told_on else texts.complained_told
-        )
+        wordings = texts.complained_briefly if told_on else texts.complained_told
         words = moment.said[heard.start : heard.end]
         to_us = heard.start == 0 or _TO_YOU.search(words) is not None
-        if answers and not to_us and heard.about != ENOUGH:
+        if answers and not to_us:
             return None  # “There's no way to say it. Or there is, I've just said it.”
         if answers:
-            wordings = wordings[:1] if heard.about != ENOUGH and not _BY_THE_WAY.search(words) else ()
+            wordings = wordings[:1] if not _BY_THE_WAY.search(words) else ()
         text = moment.variant(wordings) if wordings else ""
         return Move(
             "complains",
@@ -706,6 +708,26 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
         return Move("complains", texts.corrected_plain, "engine", counts=told_on, leaves_focus=True)
     text = texts.complained_blame if heard.about == "blame" else moment.variant(texts.complained)
     return Move("complains", text, "engine", counts=told_on, leaves_focus=True)
+
+
+def _enough(moment: Moment, heard: HeardAct) -> Move | None:
+    """Leave what was asked about, of which there is no more to tell; in a word, unless much was told before."""
+    if moment.closing:
+        return None  # That was the last answer.
+    if len(moment.said[heard.end :].split()) >= STORY_WORDS:
+        return None  # Who tells on has more to tell.
+    told_words = moment.told_words
+    text = moment.variant(moment.texts.enough) if moment.texts.enough and told_words < A_STORY else ""
+    return Move(
+        "complains",
+        text,
+        "engine",
+        counts=told_words >= LONG_TELLING,
+        leaves_focus=True,
+        leaves_thread=True,
+        leaves_answer=told_words < STORY_WORDS,
+        spent=True,
+    )
 
 
 def _declines(moment: Moment, heard: HeardAct) -> Move | None:

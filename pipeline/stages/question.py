@@ -69,11 +69,41 @@ def _is_early(context: TurnContext) -> bool:
     return context.get(ContextOutput).turn_number < EARLY
 
 
-def _is_put_out(move: Move | None, told: str) -> bool:
-    """Whether the last question was complained of, or put right by somebody who told next to nothing else."""
-    if move is None or move.act != "corrects":
-        return move is not None and move.act == "complains"
-    return not move.right and len(told.split()) < FEW_TOLD
+def _is_put_out(context: TurnContext, move: Move | None) -> bool:
+    """Whether the last question was complained of, or put right by somebody who told next to nothing else.
+
+    Not where the interview ends with thanks for what was told all the same.
+    """
+    if move is None or move.spent or (context.get(ContinuationOutput).ask_closing and _tells(context)):
+        return False
+    return move.act == "complains" or (move.act == "corrects" and not move.right and not _tells(context))
+
+
+def _reply(context: TurnContext, move: Move | None) -> str:
+    """What is said to an act before the next question.
+
+    Who complained and told something after all is thanked for it where the interview ends, and hears no apology.
+    """
+    if move is None:
+        return ""
+    thanked = context.get(ContinuationOutput).ask_closing and move.act == "complains" and _tells(context)
+    return move.help if thanked else in_one(move.text, move.help)
+
+
+def _left_by(move: Move | None) -> dict[str, bool]:
+    """What a request says of an answer that leaves what was asked about."""
+    if move is None:
+        return {}
+    return {
+        "turned_away": move.act in ("declines", "wants_topic"),
+        "spent": move.spent,
+        "composed": move.act in GOES_ON and move.leaves_answer,
+    }
+
+
+def _tells(context: TurnContext) -> bool:
+    """Whether an answer tells enough to ask of."""
+    return len(_answered(context).text.split()) >= FEW_TOLD
 
 
 def _answered(context: TurnContext) -> Line:
@@ -111,7 +141,7 @@ class QuestionStage:
         move = chosen.move
         if move is not None and move.then != "engine":
             return await self._reply(context, asking, move)
-        before = in_one(move.text, move.help) if move is not None else ""
+        before = _reply(context, move)
         if going.complete:
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:
@@ -283,9 +313,8 @@ class QuestionStage:
             focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
             focus_is_last_said=self._is_last_said(context, focus),
             unheard=self._is_unheard(context, going),
-            complained=_is_put_out(chosen.move, answered.text),
-            turned_away=chosen.move is not None and chosen.move.act in ("declines", "wants_topic"),
-            composed=chosen.move is not None and chosen.move.act in GOES_ON and chosen.move.leaves_answer,
+            complained=_is_put_out(context, chosen.move),
+            **_left_by(chosen.move),
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
             focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "")

@@ -17,7 +17,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from pipeline.acts import ACTS, DENIED, FAINT, WEARY, Act, HeardAct
+from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, WEARY, Act, HeardAct
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.reader import heads
@@ -45,7 +45,7 @@ DENIES = 0.02
 """Probability of an act of `DOUBTED` below which a rule that is not sure of it counts for nothing."""
 TO_US = re.compile(
     r"\b(?:told (?:you|u)|asked me|just said|i'?ve said|i said that|tell(?:ing)? (?:you|u)|you do (?:like|love|enjoy)"
-    r"|my (?:own|last) (?:words?|sentences?|lines?))\b",
+    r"|my (?:own|last) (?:words?|sentences?|lines?)|(?:i )?thought (?:we were|you wanted))\b",
     re.IGNORECASE,
 )
 """Words about what was said to the interviewer."""
@@ -368,7 +368,7 @@ class ActHearing:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
         by_rule = [None if one and _is_reported(one, text) else one for one in by_rule]
         if SAID_AT_LAST.search(text):
-            by_rule = [None if one and one.about in ("told", "enough") else one for one in by_rule]
+            by_rule = [None if one and one.about in ("told", ENOUGH) else one for one in by_rule]
         enough = ENOUGH_OF_IT.search(text)
         if enough is not None and OF_ALL.search(text) is None:
             denied |= ENDS
@@ -594,10 +594,10 @@ def _is_reported(heard: HeardAct, text: str) -> bool:
 
 def _is_to_us(heard: HeardAct, clause: Clause) -> bool:
     """Whether a wish to go on, or a complaint that something was said before, can only be meant for the interviewer."""
-    if heard.about == "enough" and len(clause.text.split()) <= CLOSER:
+    if heard.about == ENOUGH and len(clause.text.split()) <= CLOSER:
         return True
-    return heard.about == "next" or (
-        heard.about in ("told", "going_on", "enough") and TO_US.search(clause.text) is not None
+    return heard.about in ("next", "asked") or (
+        heard.about in ("told", "going_on", "beside", ENOUGH) and TO_US.search(clause.text) is not None
     )
 
 

@@ -72,6 +72,8 @@ class Clause:
     filler: bool = False
     asks: bool = False
     """Whether it ends with a question mark."""
+    begins: bool = True
+    """Whether a sentence begins with it."""
 
 
 class RuleReader:
@@ -166,6 +168,7 @@ def _match(rule: Rule, message: _Message, number: int) -> re.Match[str] | None:
         (spec.first and number != message.said[0])
         or (spec.last and number != message.said[-1])
         or (spec.late and number not in message.said[-LATE:])
+        or (spec.begins and not clause.begins)
         or (spec.alone and len(message.said) > 1)
         or (spec.words is not None and message.words > spec.words)
         or (spec.question is not None and spec.question != clause.asks)
@@ -256,5 +259,7 @@ def _clauses(text: str, rules: Rules) -> list[Clause]:
             continue
         said = " ".join(words.split()).strip(" .,;:!?…–-\"'()،؛؟«»“”„")[:LONGEST_CLAUSE]
         asks = plain[start:end].rstrip(_CLOSING).endswith(("?", "؟"))
-        clauses.append(Clause(start, end, said, filler=rules.fillers.fullmatch(said) is not None, asks=asks))
+        begins = not plain[:start].rstrip().endswith((",", ";", ":"))
+        filler = rules.fillers.fullmatch(said) is not None
+        clauses.append(Clause(start, end, said, filler=filler, asks=asks, begins=begins))
     return clauses

@@ -29,6 +29,7 @@ class RuleSpec(BaseModel):
     sure: str | None = Field(default=None, description="Pattern of a clause that is the act.")
     maybe: str | None = Field(default=None, description="Pattern of a clause that may be the act: it is asked back.")
     whole: bool = Field(default=False, description="The pattern must match the whole clause.")
+    begins: bool = Field(default=False, description="Only in a clause with which a sentence begins.")
     alone: bool = Field(default=False, description="Only where the message has nothing but this act and fillers.")
     first: bool = Field(default=False, description="Only in the first clause.")
     last: bool = Field(default=False, description="Only in the last clause.")

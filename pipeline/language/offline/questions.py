@@ -33,7 +33,7 @@ from pipeline.ports import Embedder, QuestionRequest, Rendering
 from pipeline.question.checker import check, compared_with
 from pipeline.question.clauses import said_back
 from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
-from pipeline.question.phrases import Phrase, phrase
+from pipeline.question.phrases import Phrase, phrase, second_person
 from pipeline.question.pieces import in_words
 from pipeline.question.templates import (
     fill,
@@ -229,7 +229,9 @@ class OfflineQuestionWriter:
         advices = [self._advice(choice) for choice in choices]
         told = len((_last_answer(choices[0]) or "").split())
         put_out = choices[0].complained and told < MUCH_BESIDE
-        if not advices[0].ratings or put_out or choices[0].turned_away or choices[0].composed:
+        if choices[0].turned_away or choices[0].spent:
+            return next((at for at, move in enumerate(worth) if move in LISTED_MOVES), 0)
+        if not advices[0].ratings or put_out or choices[0].composed:
             return 0
         heavy = _is_heavy(choices[0])
         listed = -HEAVY if heavy else PER_STAY * min(in_a_row, MOST_STAYS)
@@ -492,7 +494,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     stands = (bool(request.stimulus) and about is None and not stays) or _closes(request)
     late = len(request.all_questions) >= LATE
     over = told.exhausted and (late or closes(answer or "") or not (told.felt or told.peak))
-    over = over and request.kind == "follow_up"
+    over = (over or request.spent) and request.kind == "follow_up"
     if request.complained and told_more and not stands and not request.turned_away:
         best = [*_asked(_beside_complaint(request, speaking, advice), request, speaking, None), *best]
     elif (request.complained or over or request.turned_away or request.composed) and not stands:
@@ -600,7 +602,8 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
 
 def _elsewhere(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
     """What is asked where there is nothing to ask about: the topic, or the story where no more of it is to be told."""
-    over = request.complained or request.composed or _telling(request).exhausted or len(request.all_questions) >= LATE
+    exhausted = request.spent or _telling(request).exhausted
+    over = request.complained or request.composed or exhausted or len(request.all_questions) >= LATE
     back = over and not (request.stimulus or request.turned_away)
     stories = back and tells_stories(request.methodology, request.language)
     texts = (speaking.back_to_story if stories else ()) or speaking.any_topic
@@ -844,7 +847,8 @@ def _hinted(request: QuestionRequest, speaking: LanguagePhrasing, *, wished: boo
     for hint in speaking.hints:
         if (hint.wished or not wished) and (found := re.search(hint.said, end)):
             named = found.groupdict().get("x") or ""
-            return hint.ask.replace("{x}", named.lower() if named.lower() in ("he", "she", "they") else named)
+            named = named.lower() if named.lower() in ("he", "she", "they") else second_person(named)
+            return hint.ask.replace("{x}", named)
     return ""
 
 

@@ -26,7 +26,7 @@ from pipeline.language.offline.echoes import (
 )
 from pipeline.question.clauses import FRAGMENT_IN_IT, NO_END, NO_START, plain
 from pipeline.question.phrases import HESITATION, addresses, is_loaded, second_person
-from pipeline.question.text import words
+from pipeline.question.text import sentences, words
 
 LATEST = 8
 """Sentences at the end of an answer of which something is said back."""
@@ -110,6 +110,31 @@ _MEANT_TO = re.compile(
     r"\b(?:can|could|would|might|will|wouldn't|couldn't|won't|can't|\w+'d|didn't have to)\b", re.IGNORECASE
 )
 _RUN_TOGETHER = re.compile(r"\b(?:something|anything|him|her|them) it(?:'s| is| was)\b", re.IGNORECASE)
+_TRAILING_SO = re.compile(r", so$", re.IGNORECASE)
+"""What somebody leaves open: “A particular person did pop up, so.”"""
+_SAID_AGAIN = re.compile(
+    r",(?: [^\s,]+){0,3} (?:i|you|he|she|it|we|they) (?:did|do|does|was|were|is|are|am|had|have|has)$", re.IGNORECASE
+)
+"""What only says again that it is so: “I parked by the chapel, three year I did.”"""
+_ONLY_TOLD = re.compile(
+    r"\bthat(?:'s| is| was) what (?:i|he|she|we|they) (?:tell|tells|told|say|says|said|call|calls|called)\b",
+    re.IGNORECASE,
+)
+"""What stands behind something that is only told to people: “I was protecting her, that's what I tell them.”"""
+_WAS_THOUGHT = re.compile(
+    r"(?:^|[.!?;,]\s*)(?:(?:and|but|so|well|then|still),? )*i (?:just |only |always |still |sort of )?"
+    r"(?:thought|hoped|assumed|supposed|imagined|figured|feared) (?:that )?$",
+    re.IGNORECASE,
+)
+"""Words behind which it need not have been so: “I thought that meant it was all right.”"""
+_NOT_AS_IT_IS = re.compile(
+    r"\b(?:he|she|they)(?:'ll| will| must| would) have (?:\w+ ){0,2}\w+"
+    r"|,? like (?:i|he|she|they|we) (?:did|do|does|was|were|is|are|had|have|has|would)\b"
+    r"|\b(?:i|he|she|we|they) did (?!n't\b|not\b|it\b|that\b|this\b|so\b|the\b|an?\b|my\b|his\b|her\b|our\b"
+    r"|their\b|all\b|no\w*\b|some\w*\b|any\w*\b|every\w*\b|what\b|well\b|wrong\b|one\b|two\b|both\b|badly\b|for\b|to\b|on\b|in\b|with\b)\w+",
+    re.IGNORECASE,
+)
+"""What is supposed of somebody, or holds against what was thought: “I did park there.”"""
 _LONG_ENOUGH = 5
 """Words of a clause from which on it says something, however plain its verbs are: “I'd have to say why I went.”"""
 _WITHOUT_SUBJECT = (2, 8)
@@ -135,7 +160,13 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
         answer: its words.
         doc: the same, parsed; positions are those of `answer`.
     """
-    found = {echo.text.casefold(): echo for echo in echoes(answer) if len(echo.text.split()) >= SHORTEST}
+    own = (echo for echo in echoes(answer) if len(echo.text.split()) >= SHORTEST)
+    found = {
+        echo.text.casefold(): echo
+        for echo in own
+        if not _is_taken_back(answer[echo.start : echo.end], answer[echo.start :], echo.text)
+        and _WAS_THOUGHT.search(answer[: _begins(answer, echo)]) is None
+    }
     for echo in sorted(_echoes(answer, doc), key=lambda each: (each.back, -each.start)):
         if not any(_alike(echo.text, other.text) for other in found.values()):
             found[echo.text.casefold()] = echo
@@ -165,7 +196,9 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
             continue  # “Maybe he came to be made to laugh, and he got what he came for.”
         if _goes_on_supposing(within, sayable_ones) and not (is_imagined(said) or may_be_imagined(said)):
             continue
-        clause = _TAG.sub("", plain(answer[piece.start : piece.end]))
+        if _is_taken_back(said, answer[piece.start :]) or _WAS_THOUGHT.search(answer[: piece.start]):
+            continue
+        clause = _TRAILING_SO.sub("", _SAID_AGAIN.sub("", _TAG.sub("", plain(answer[piece.start : piece.end]))))
         clause = f"{piece.subject} {clause}" if piece.subject else clause
         finished = piece.end >= within[0] + len(within[2].rstrip(" .!…"))
         if _can_be_said(clause, finished=finished) and _says_something(doc, piece):
@@ -180,6 +213,25 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
             phrase = plain(answer[piece.start : piece.end])
             if least <= len(phrase.split()) <= most and _is_phrase(phrase, piece, doc, start):
                 yield _echo(phrase, piece, back, sentence)
+
+
+def _begins(answer: str, echo: Echo) -> int:
+    """Where the words of a piece begin, behind what was left out before them."""
+    at = answer.casefold().find(" ".join(echo.clause.casefold().split()[:2]), echo.start)
+    return at if at >= 0 else echo.start
+
+
+def _is_taken_back(said: str, rest: str, echo: str = "") -> bool:
+    """Whether a piece is not so as it stands, or is said with more words than it has.
+
+    Args:
+        said: the piece.
+        rest: the answer from there on.
+        echo: how it would be said back, where that is settled.
+    """
+    first = next(iter(sentences(rest)), rest)
+    ends_badly = any(pattern.search(echo.rstrip(".")) for pattern in (_SAID_AGAIN, _TRAILING_SO))
+    return ends_badly or _NOT_AS_IT_IS.search(said) is not None or _ONLY_TOLD.search(first) is not None
 
 
 def _is_told_shortly(bare: str) -> bool:
@@ -298,6 +350,7 @@ def _is_only_thought(verb: Token, about: Token | None) -> bool:
         or lemma in _WISHED
         or lemma == "afraid"
         or (lemma in _THOUGHT and (guessed or verb.tag_ in ("VBD", "VBN")))
+        or (verb.dep_ == "ccomp" and verb.head is not verb and _is_only_thought(verb.head, about))
     )
 
 

@@ -265,7 +265,7 @@ def _may_hear(request: QuestionRequest) -> bool:
         and request.kind == "follow_up"
         and bool(request.lines)
         and request.lines[-1].speaker == "respondent"
-        and not (request.turned_away or request.composed)
+        and not (request.turned_away or request.composed or request.spent)
         and not (
             (request.complained or request.follows_reply or told.retold) and len(request.lines[-1].text.split()) < MUCH
         )

@@ -400,6 +400,36 @@ def test_who_has_no_more_to_say_is_asked_about_something_else() -> None:
     assert (move.then, move.leaves_focus, move.leaves_thread) == ("engine", True, True)
 
 
+@pytest.mark.parametrize(
+    ("told_before", "text"),
+    [("It swings when I go round a corner, and there it is.", True), ("It swings when I go round. " * 6, False)],
+)
+def test_who_told_and_has_no_more_to_say_is_asked_about_something_else(told_before: str, text: bool) -> None:
+    end = "That's the whole of it."
+    move = move_for(moment(f"{told_before} {end}", (told_before, "tells"), (end, "complains"), about="enough"))
+    assert move is not None and move.spent
+    assert (move.text in policy().texts.enough, bool(move.text)) == (text, text)
+    assert (move.then, move.counts, move.leaves_thread, move.leaves_answer) == ("engine", True, True, False)
+
+
+def test_who_has_no_more_to_say_and_tells_on_or_ends_with_it_is_left_alone() -> None:
+    first, rest = (
+        "There's not much to tell.",
+        "They wear a bib and a jacket, and my father wore the same before.",
+    )
+    on = moment(f"{first} {rest}", (first, "complains"), (rest, "tells"), about="enough")
+    assert move_for(on) is None
+    assert move_for(moment("That's all.", ("That's all.", "complains"), about="enough", closing=True)) is None
+
+
+def test_who_has_no_more_to_say_and_asks_for_something_else_is_followed() -> None:
+    told_it, end, wish = "It swings when I turn.", "That's the whole of it.", "I thought you wanted umbrellas."
+    said = moment(f"{told_it} {end} {wish}", (told_it, "tells"), (end, "complains"), about="enough")
+    wished = HeardAct(act="wants_topic", start=said.said.index(wish), end=len(said.said), about="asked")
+    move = move_for(replace(said, acts=(*said.acts, wished)))
+    assert move is not None and move.act == "wants_topic"
+
+
 def test_refusal_uses_a_turn_and_closes_the_subject() -> None:
     move = whole("I'd rather not say", "declines")
     assert (move.then, move.counts, move.declines_focus) == ("engine", True, True)

@@ -163,3 +163,22 @@ def test_nothing_breaks_on_answers_that_are_no_sentences(answer: str) -> None:
 )
 def test_purposes_two_clauses_in_one_and_dialect_are_not_said_back(answer: str) -> None:
     assert not [text for text in said(answer) if re.search("pockets|give it here|hands", text)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "never"),
+    [
+        ("I wasn't protecting her, that's what I tell people. I liked Tuesdays.", "You weren't protecting her"),
+        ("I laughed and she walked out, and she'll have had that laugh in her head since.", "She'll have had"),
+        ("I did park by the chapel, three year I did.", "three year"),
+        ("When it said one other person I did have a person pop up, quite fast, so.", "so."),
+        ("She carried on coming for years. I thought that meant it was all right.", "all right"),
+        ("I did not tell Owen. So now I have decided something for her, like he did.", "he did"),
+    ],
+)
+def test_what_is_not_so_as_it_stands_is_not_said_back(answer: str, never: str) -> None:
+    assert not any(never in text for text in said(answer))
+
+
+def test_what_only_says_again_that_it_is_so_is_left_out() -> None:
+    assert "You parked by the chapel." in said("I parked by the chapel, I did. He was late.")
