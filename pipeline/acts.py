@@ -68,6 +68,8 @@ FEW_AFTER = 6
 """Words after a wish to stop or for a moment up to which it stands at the end of a message."""
 STORY_WORDS = 12
 """With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
+TOLD_ON = 25
+"""Words behind something by which a subject is closed, or refused, from which on its teller has moved on."""
 DENIED = "denied"
 """What narrows a correction down to that what the interviewer said is denied."""
 TO_THE_INTERVIEWER = frozenset({"told", "going_on", ENOUGH, "beside", "asked", DENIED})
@@ -167,6 +169,11 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
         return text
     parts = [words_of(text, act).strip() for act in acts if act.act == "tells" or act.about == FAINT]
     return "\n\n".join(part for part in parts if part)
+
+
+def says_enough(text: str, acts: tuple[HeardAct, ...]) -> bool:
+    """Whether somebody has no more to tell of what was asked, and does not tell on for long after they say so."""
+    return any(act.about == ENOUGH and act.sure and len(text[act.end :].split()) < TOLD_ON for act in acts)
 
 
 def complaint(text: str, acts: tuple[HeardAct, ...]) -> str:

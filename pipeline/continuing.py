@@ -26,6 +26,9 @@ ENOUGH_SHARE, TOLD_TWICE = 0.6, 4
 """Share of an interview's turns from which on one answer is enough that ends with such a sentence; and turns from
 which on two of the latest are."""
 
+ONLY_SAYS_SO = 8
+"""Words of an answer up to which it says nothing but that this was all."""
+
 LITTLE_PROMISED = "little_promised"
 """Why an interview ends of which the writer finds that nothing it could ask promises much."""
 
@@ -33,7 +36,8 @@ LITTLE_PROMISED = "little_promised"
 def nothing_left(context: TurnContext) -> bool:
     """Whether somebody says again and again that there is no more to tell, or late in an interview once.
 
-    As long as a guide has open topics, once is of what was asked, and not of all that there is.
+    As long as a guide has open topics, once is of what was asked, and not of all that there is, where nothing else was
+    said.
     """
     start = context.get(ContextOutput)
     turn = start.turn_number
@@ -41,6 +45,7 @@ def nothing_left(context: TurnContext) -> bool:
     latest = [*said, context.answer.text][-LATELY:]
     if closes(latest[-1]):
         guided = any(topic.status == "open" for topic in context.get(StateOutput).guide)
+        guided = guided and len(latest[-1].split()) <= ONLY_SAYS_SO
         late = turn >= max(SOONEST, ENOUGH_SHARE * start.max_turns)
         again = turn >= TOLD_TWICE and sum(map(closes, latest)) >= OFTEN
         if (again and not guided) or (late and (again or not guided)):

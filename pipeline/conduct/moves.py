@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipeline.acts import ENOUGH, FAINT, STORY_WORDS, WEARY, Act, HeardAct, told
+from pipeline.acts import ENOUGH, FAINT, STORY_WORDS, WEARY, Act, HeardAct, says_enough, told
 from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
 from pipeline.conduct.state import Asked, Care, ConductState
 from pipeline.question.text import sentences
@@ -78,7 +78,7 @@ class Move:
     of the present question; `leaves_thread` leaves the ladder it is on as well, `leaves_answer` what this message says;
     `retracts` are the words of a correction that are wrong, empty where the respondent did not
     say them, None where nothing is corrected. `answered` says of what is asked back that the message has answered the
-    question all the same, so that it is not put again. `spent` says that there is no more to tell of what was asked.
+    question all the same, so that it is not put again.
     """
 
     act: Act
@@ -96,7 +96,6 @@ class Move:
     retracts: str | None = None
     right: str = ""
     answered: bool = False
-    spent: bool = False
 
 
 @dataclass(frozen=True)
@@ -602,6 +601,8 @@ def _personal_data(moment: Moment, heard: HeardAct) -> Move | None:
 
 def _corrects(moment: Moment, heard: HeardAct) -> Move | None:
     right = put_right(moment.said, heard)
+    if moment.closing and not right and moment.told_words >= STORY_WORDS:
+        return None  # Nothing is asked any more that it could be about.
     if not heard.sure or (right and SAYS_NOTHING.fullmatch(right.casefold())):
         return None
     topic = next((one for one in moment.acts if one.act == "wants_topic" and one.sure), None)
@@ -683,7 +684,7 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if refused is not None:
         return _declines(moment, refused)  # “That's the second time you ask. I'd rather not make an opera of it.”
     if heard.about == ENOUGH:
-        return _enough(moment, heard)
+        return _enough(moment)
     if heard.about == "told":
         # Whoever tells something new all the same is listened to; a long apology would be deaf to it, none as well.
         answers = moment.told_words >= STORY_WORDS
@@ -710,11 +711,11 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     return Move("complains", text, "engine", counts=told_on, leaves_focus=True)
 
 
-def _enough(moment: Moment, heard: HeardAct) -> Move | None:
+def _enough(moment: Moment) -> Move | None:
     """Leave what was asked about, of which there is no more to tell; in a word, unless much was told before."""
     if moment.closing:
         return None  # That was the last answer.
-    if len(moment.said[heard.end :].split()) >= STORY_WORDS:
+    if not says_enough(moment.said, moment.acts):
         return None  # Who tells on has more to tell.
     told_words = moment.told_words
     text = moment.variant(moment.texts.enough) if moment.texts.enough and told_words < A_STORY else ""
@@ -726,7 +727,6 @@ def _enough(moment: Moment, heard: HeardAct) -> Move | None:
         leaves_focus=True,
         leaves_thread=True,
         leaves_answer=told_words < STORY_WORDS,
-        spent=True,
     )
 
 

@@ -12,10 +12,10 @@ from pipeline.question.text import words
 LONGEST_SAID = 14
 """Words of a sentence that is said back at the most."""
 _HEDGES = re.compile(
-    r",\s*i (?:think|guess|suppose|mean|reckon|don'?t know|must say)\b(?=\s*(?:,|$)),?"
+    r",\s*(?:i (?:think|guess|suppose|mean|reckon|don'?t know|must say)|you know)\b(?=\s*(?:,|$)),?"
     r"|(?:,\s*)?(?<!not )(?<!n't )(?<!n’t )\b"
-    r"(?:you know|sort of|kind of|kinda|or something|(?:to be|if i'?m) honest|honestly|really|(?<!, )just|actually"
-    r"|obviously|somehow|literally)\b,?\s*",
+    r"(?:you know(?=\s*(?:,|$))|sort of|kind of|kinda|or something|(?:to be|if i'?m) honest|honestly|really|(?<!, )just"
+    r"|actually|obviously|somehow|literally)\b,?\s*",
     re.IGNORECASE,
 )
 """What is left out of a clause."""

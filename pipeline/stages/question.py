@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pipeline.acts import complaint
+from pipeline.acts import TOLD_ON, complaint, says_enough
 from pipeline.concept import demands_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
@@ -74,7 +74,9 @@ def _is_put_out(context: TurnContext, move: Move | None) -> bool:
 
     Not where the interview ends with thanks for what was told all the same.
     """
-    if move is None or move.spent or (context.get(ContinuationOutput).ask_closing and _tells(context)):
+    heard = context.get(UtteranceOutput)
+    thanked = context.get(ContinuationOutput).ask_closing and _tells(context)
+    if move is None or thanked or says_enough(heard.utterance.text, heard.acts):
         return False
     return move.act == "complains" or (move.act == "corrects" and not move.right and not _tells(context))
 
@@ -90,14 +92,20 @@ def _reply(context: TurnContext, move: Move | None) -> str:
     return move.help if thanked else in_one(move.text, move.help)
 
 
-def _left_by(move: Move | None) -> dict[str, bool]:
-    """What a request says of an answer that leaves what was asked about."""
-    if move is None:
-        return {}
+def _left_by(context: TurnContext, move: Move | None) -> dict[str, bool]:
+    """What a request says of an answer that leaves what was asked about.
+
+    Who refuses something and then tells of something else at length has not turned away from that.
+    """
+    heard = context.get(UtteranceOutput)
+    text = heard.utterance.text
+    refused = [act for act in heard.acts if act.act == "declines" and act.sure]
+    moved_on = bool(refused) and len(text[refused[-1].end :].split()) >= TOLD_ON
+    act = move.act if move is not None else None
     return {
-        "turned_away": move.act in ("declines", "wants_topic"),
-        "spent": move.spent,
-        "composed": move.act in GOES_ON and move.leaves_answer,
+        "turned_away": act == "wants_topic" or (act == "declines" and not moved_on),
+        "spent": says_enough(text, heard.acts) and not context.get(ContinuationOutput).ask_closing,
+        "composed": move is not None and act in GOES_ON and move.leaves_answer,
     }
 
 
@@ -314,7 +322,7 @@ class QuestionStage:
             focus_is_last_said=self._is_last_said(context, focus),
             unheard=self._is_unheard(context, going),
             complained=_is_put_out(context, chosen.move),
-            **_left_by(chosen.move),
+            **_left_by(context, chosen.move),
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
             focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "")

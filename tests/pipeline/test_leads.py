@@ -268,6 +268,7 @@ def test_language_that_is_not_known_is_never_done() -> None:
     [
         "I was the poor bloke. So I'd want to know it's not that.",
         "It was just Sunday, and nobody asked. I don't know if that makes sense.",
+        "She reads some out and I'd sit there thinking, is that him? I'd know his.",
     ],
 )
 def test_who_asks_nothing_of_the_idea_is_not_answered(answer: str) -> None:

@@ -153,6 +153,9 @@ NAMED_IN_A_STORY: dict[Act, re.Pattern[str]] = {
 CLEAR_DANGER, NO_DANGER = 1.5, -4.5
 """Log-odds of `MessageModel` below which a danger is faint that the reader alone hears, and one that a rule hears. Of
 152 dangers that rules heard in the corpus none was below −3.8, of 28 things that were none 19 below −4.5."""
+SECRET, SECRET_DANGER = "secret", 0.0
+"""What a rule says of a danger that it hears only because nobody was told, and log-odds below which that is none: of 26
+answers of interviews with such words none was a danger."""
 LEAST_WHOLE: dict[Act, float] = {
     "distress": -1.0,
     "wants_stop": -1.5,
@@ -542,6 +545,8 @@ def _clear(heard: HeardAct | None, model: MessageModel, reading: Reading) -> Hea
     odds = model.log_odds(reading, heard.start, heard.end)[heard.act]
     if heard.act != "risk":
         return heard if odds >= LEAST_WHOLE[heard.act] else None
+    if heard.about == SECRET:
+        return heard.model_copy(update={"about": ""}) if odds >= SECRET_DANGER else None
     if odds >= (NO_DANGER if heard.heard_by == "rules" else CLEAR_DANGER):
         return heard
     return heard.model_copy(update={"sure": False, "about": FAINT})

@@ -489,21 +489,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     told = _telling(request)
     ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
-    told_more = len((answer or "").split()) >= MUCH_BESIDE and not told.exhausted
-    stays = request.turned_away and bool(best) and kind_of(best[0]) in STAYS
-    stands = (bool(request.stimulus) and about is None and not stays) or _closes(request)
-    late = len(request.all_questions) >= LATE
-    over = told.exhausted and (late or closes(answer or "") or not (told.felt or told.peak))
-    over = (over or request.spent) and request.kind == "follow_up"
-    if request.complained and told_more and not stands and not request.turned_away:
-        best = [*_asked(_beside_complaint(request, speaking, advice), request, speaking, None), *best]
-    elif (request.complained or over or request.turned_away or request.composed) and not stands:
-        best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
-    wished = not _closes(request) and request.kind == "follow_up" and _hinted(request, speaking, wished=True)
-    if hint := wished or (request.complained and _hinted(request, speaking)):
-        best = [hint, *best]
-    if request.unheard and not request.complained:
-        best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
+    best = [*_before_all(request, speaking, told, advice, best), *best]
     listed = about is None and bool(best) and not kind_of(best[0])
     thanks = _closes(request) or (not before and listed and _goes_on_from_what_weighs(request, speaking))
     if thanks and len((answer or "").split()) >= MUCH and not plain and not request.complained:
@@ -525,11 +511,51 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     yield from _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
 
 
+def _before_all(
+    request: QuestionRequest, speaking: LanguagePhrasing, told: Telling, advice: Advice, best: Sequence[str]
+) -> Iterator[str]:
+    """What comes before the best wordings, the first of all first.
+
+    Where somebody was not understood, asks to be asked, complained, refused, or has no more to tell; and where the
+    interview ends with what weighs.
+
+    Args:
+        request: what to ask about.
+        speaking: the language's sentences.
+        told: how the last answer is told.
+        advice: what is known of the moment.
+        best: the wordings, the best first.
+    """
+    answer = _last_answer(request) or ""
+    if request.unheard and not request.complained:
+        yield from _asked(_turned(speaking.probes, request, "probe"), request, speaking, None)
+    wished = not _closes(request) and request.kind == "follow_up" and _hinted(request, speaking, wished=True)
+    if hint := wished or (request.complained and _hinted(request, speaking)):
+        yield hint
+    if _closes(request):
+        if answer and _is_heavy(request) and not request.complained:
+            yield from _asked(_turned(speaking.closings_heavy, request, "closing"), request, speaking, None)
+        return
+    stays = request.turned_away and bool(best) and kind_of(best[0]) in STAYS
+    if request.stimulus and _phrase_of(request) is None and not stays:
+        return
+    told_more = len(answer.split()) >= MUCH_BESIDE and not told.exhausted
+    late = len(request.all_questions) >= LATE
+    over = request.spent or (told.exhausted and (late or closes(answer) or not (told.felt or told.peak)))
+    if request.complained and told_more and not request.turned_away:
+        yield from _asked(_beside_complaint(request, speaking, advice), request, speaking, None)
+    elif request.complained or (over and request.kind == "follow_up") or request.turned_away or request.composed:
+        yield from _asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None)
+
+
 def _beside_complaint(request: QuestionRequest, speaking: LanguagePhrasing, advice: Advice) -> Sequence[str]:
     """What is asked of somebody who complained and told on: about what they told, but not what they had enough of."""
-    spurned = set(_spurned(request)) | {kind_of(question) for question in request.all_questions[-1:]}
+    just_asked = {kind_of(question) for question in request.all_questions[-1:]}
+    spurned = set(_spurned(request)) | just_asked
+    if not re.search(speaking.tired_of_more, request.lines[-1].complaint.casefold()):
+        spurned.discard("more")  # Who tells something new wants it heard; asking what else there is passes it over.
     found = [each.text for each in advice.said if kind_of(each.text) not in spurned]
-    probes = _turned(speaking.probes, request, "probe") if "more" not in spurned else []
+    probes = [] if "more" in spurned | just_asked else _turned(speaking.probes, request, "probe")
     return [*found, *probes] or _turned(_elsewhere(request, speaking), request, "any")
 
 

@@ -407,7 +407,7 @@ def test_who_has_no_more_to_say_is_asked_about_something_else() -> None:
 def test_who_told_and_has_no_more_to_say_is_asked_about_something_else(told_before: str, text: bool) -> None:
     end = "That's the whole of it."
     move = move_for(moment(f"{told_before} {end}", (told_before, "tells"), (end, "complains"), about="enough"))
-    assert move is not None and move.spent
+    assert move is not None
     assert (move.text in policy().texts.enough, bool(move.text)) == (text, text)
     assert (move.then, move.counts, move.leaves_thread, move.leaves_answer) == ("engine", True, True, False)
 
@@ -415,7 +415,7 @@ def test_who_told_and_has_no_more_to_say_is_asked_about_something_else(told_befo
 def test_who_has_no_more_to_say_and_tells_on_or_ends_with_it_is_left_alone() -> None:
     first, rest = (
         "There's not much to tell.",
-        "They wear a bib and a jacket, and my father wore the same before.",
+        "They wear a bib and a jacket, as my father did before me. " * 3,
     )
     on = moment(f"{first} {rest}", (first, "complains"), (rest, "tells"), about="enough")
     assert move_for(on) is None
@@ -428,6 +428,13 @@ def test_who_has_no_more_to_say_and_asks_for_something_else_is_followed() -> Non
     wished = HeardAct(act="wants_topic", start=said.said.index(wish), end=len(said.said), about="asked")
     move = move_for(replace(said, acts=(*said.acts, wished)))
     assert move is not None and move.act == "wants_topic"
+
+
+def test_what_is_put_right_in_the_last_answer_is_not_apologised_for() -> None:
+    told_it, puts_right = "If you write about it, change the name of the street, and of the church.", "I didn't say it."
+    acts: tuple[tuple[str, Act], ...] = ((told_it, "tells"), (puts_right, "corrects"))
+    assert move_for(moment(f"{told_it} {puts_right}", *acts, closing=True)) is None
+    assert move_for(moment(f"{told_it} {puts_right}", *acts)) is not None
 
 
 def test_refusal_uses_a_turn_and_closes_the_subject() -> None:

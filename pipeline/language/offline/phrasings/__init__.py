@@ -65,6 +65,7 @@ class LanguagePhrasing(BaseModel):
     acknowledgements_confided: tuple[str, ...] = ()
     wept: str = "(?!)"
     grumbles: str = "(?!)"
+    tired_of_more: str = "(?!)"
     echo_weary: str = "(?!)"
     thanks: tuple[str, ...] = ()
     quotes: bool = True
@@ -87,6 +88,7 @@ class LanguagePhrasing(BaseModel):
     openings: tuple[str, ...]
     presenting: tuple[str, ...] = Field(min_length=2)
     closings: tuple[str, ...]
+    closings_heavy: tuple[str, ...] = ()
     rephrase: tuple[str, ...]
     rephrase_topic: tuple[str, ...]
     dont_know: str

@@ -805,6 +805,38 @@ def test_a_death_told_before_the_end_does_not_take_the_place_of_the_closing_ques
     assert not any(text in last for text in phrasing("en").after_loss)
 
 
+@pytest.mark.parametrize(
+    ("answer", "heavy"),
+    [
+        (
+            "Jo was asleep, she thinks he just stopped coming. I've never told anybody I was stood there in the hall.",
+            True,
+        ),
+        ("Jo was asleep, she thinks he just stopped coming. He takes the bus on Thursdays, and the tram back.", False),
+    ],
+)
+def test_what_weighs_is_not_left_with_the_interview(answer: str, heavy: bool) -> None:
+    method = METHODS["means_end_chain"]
+    close = next(strategy for strategy in method.strategies if strategy.generates_closing_question)
+    last = compose(request("means_end_chain", close, kind="closing", answer=answer))
+    assert last.endswith(tuple(phrasing("en").closings_heavy)) == heavy
+
+
+def test_who_complains_and_tells_something_new_is_asked_of_that() -> None:
+    told = "You do like that question. " + "They took the show off, and he read the names of the regulars. " * 4
+    asked = ("You burned it, six litres. Tell me a bit more about that.",)
+    moment = deepening(answer=told, complained=True, all_questions=asked, recent_questions=asked)
+    line = moment.lines[-1].model_copy(update={"complaint": "You do like that question."})
+    moment = moment.model_copy(update={"lines": (*moment.lines[:-1], line)})
+    words_of_it = "He read the names"
+    echo = Echo(f"{words_of_it}.", words_of_it, 0, len(words_of_it), 0, True, f"{words_of_it}.")
+    advice = Advice(said=[Said(f"{words_of_it}. Tell me more about that.", echo, 2.4, 2.4)])
+    assert next(iter(wordings(moment, advice=advice))).startswith("He read the names")
+    tired = line.model_copy(update={"complaint": "You always want more, and give me my own words back."})
+    moment = moment.model_copy(update={"lines": (*moment.lines[:-1], tired)})
+    assert not next(iter(wordings(moment, advice=advice))).startswith("He read the names")
+
+
 def test_at_the_end_of_a_story_what_else_has_stayed_is_asked() -> None:
     story = METHODS["critical_incident"]
     told = "I got my coat and drove home, and he had the supper on the table. That was the day, really."
@@ -1242,6 +1274,8 @@ def test_what_something_means_is_worth_less_right_after_it_was_asked() -> None:
         ("Somebody had thanked her, and I had not. You will have to ask me for what.", True),
         ("I have just told you that she was eleven days in the ground. Might you ask me about the letter?", True),
         ("Somebody had thanked her, and I had not. She asked me for the letter.", False),
+        ("I sat there in years. I'd rather you asked about the letter now.", True),
+        ("It's how it was. I suppose I could tell you about the letter, that's what it's about.", True),
     ],
 )
 def test_who_asks_to_be_asked_is_asked_whatever_else_was_to_come(answer: str, wished: bool) -> None:

@@ -180,5 +180,9 @@ def test_what_is_not_so_as_it_stands_is_not_said_back(answer: str, never: str) -
     assert not any(never in text for text in said(answer))
 
 
+def test_what_somebody_knows_is_no_filler() -> None:
+    assert "where every line" not in " ".join(said("You get to where you know every line of it before he's said it."))
+
+
 def test_what_only_says_again_that_it_is_so_is_left_out() -> None:
     assert "You parked by the chapel." in said("I parked by the chapel, I did. He was late.")
