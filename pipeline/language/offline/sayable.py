@@ -120,7 +120,7 @@ _ONLY_TOLD = re.compile(
     r"\bthat(?:'s| is| was) what (?:i|he|she|we|they) (?:tell|tells|told|say|says|said|call|calls|called)\b",
     re.IGNORECASE,
 )
-"""What stands behind something that is only told to people: “I was protecting her, that's what I tell them.”"""
+"""What stands behind words only told to people: “I was protecting her, that's what I tell them.”"""
 _WAS_THOUGHT = re.compile(
     r"(?:^|[.!?;,]\s*)(?:(?:and|but|so|well|then|still),? )*i (?:just |only |always |still |sort of )?"
     r"(?:thought|hoped|assumed|supposed|imagined|figured|feared) (?:that )?$",
