@@ -53,6 +53,8 @@ class HeardAct(Record):
 
 ENOUGH = "enough"
 """What narrows a complaint down to that there is no more to tell of what was asked."""
+LEAVES = "leaves"
+"""What narrows a refusal down to one beside an answer, which the reader has learned to hear."""
 WEARY = "weary"
 """What narrows a complaint down to one beside an answer: that this is asked again, or is an odd thing to ask."""
 FAINT = "faint"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipeline.acts import ENOUGH, FAINT, STORY_WORDS, WEARY, Act, HeardAct, says_enough, told
+from pipeline.acts import ENOUGH, FAINT, LEAVES, STORY_WORDS, WEARY, Act, HeardAct, says_enough, told
 from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
 from pipeline.conduct.state import Asked, Care, ConductState
 from pipeline.question.text import sentences
@@ -731,7 +731,8 @@ def _enough(moment: Moment) -> Move | None:
 
 
 def _declines(moment: Moment, heard: HeardAct) -> Move | None:
-    if not heard.sure or (moment.told_words >= LONG_TELLING and heard.heard_by != "rules"):
+    alone = heard.heard_by != "rules" and (heard.about != LEAVES or moment.closing)
+    if not heard.sure or (moment.told_words >= LONG_TELLING and alone):
         return None
     after = tuple(one for one in moment.acts if one.start >= heard.end)
     told_on = len(told(moment.said, after).split()) if after else 0
@@ -740,7 +741,7 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
 
 
 def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
-    if not heard.sure:
+    if not heard.sure or (moment.closing and heard.heard_by == "reader"):
         return None
     if heard.about == NEXT:
         return Move(

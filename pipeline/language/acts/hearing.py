@@ -17,11 +17,12 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, WEARY, Act, HeardAct
+from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, LEAVES, WEARY, Act, HeardAct
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.reader import heads
 from pipeline.language.reader.complaint import ComplaintModel
+from pipeline.language.reader.leaving import DECLINES, ELSEWHERE, SPENT, LeavingModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
@@ -45,7 +46,9 @@ DENIES = 0.02
 """Probability of an act of `DOUBTED` below which a rule that is not sure of it counts for nothing."""
 TO_US = re.compile(
     r"\b(?:told (?:you|u)|asked me|just said|i'?ve said|i said that|tell(?:ing)? (?:you|u)|you do (?:like|love|enjoy)"
-    r"|my (?:own|last) (?:words?|sentences?|lines?)|(?:i )?thought (?:we were|you wanted))\b",
+    r"|my (?:own|last) (?:words?|sentences?|lines?)"
+    r"|(?:i )?thought (?:we were on(?! the (?:wrong|right|same|bus|train|way|road|phone))"
+    r"|we were talking|you wanted))\b",
     re.IGNORECASE,
 )
 """Words about what was said to the interviewer."""
@@ -281,6 +284,18 @@ COMPLAINS, NO_COMPLAINT = 0.45, 0.1
 that rules take for saying that it was told before."""
 SAID_AT_LAST = re.compile(r"\bthere,? (?:now )?i(?:'ve| have) said (?:it|that)\b", re.IGNORECASE)
 """Words of somebody who has brought it over their lips, and complains of nothing."""
+LEAST_LEAVING = np.array([0.7, 0.65, 0.8], dtype=np.float32)
+"""Chances of `LeavingModel` from which a clause leaves a subject in which nothing else is heard, in its order, …"""
+IN_A_STORY_SPENT = 0.1
+"""… how much more it takes in a story to say that there is no more to tell, and …"""
+_OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|let|leave|this|that|there|private|rather)\b", re.IGNORECASE)
+"""Words of which a refusal has one."""
+LEFT: dict[int, tuple[Act, str]] = {
+    SPENT: ("complains", ENOUGH),
+    DECLINES: ("declines", LEAVES),
+    ELSEWHERE: ("wants_topic", "asked"),
+}
+"""… the act that it is then, and what narrows it down."""
 REPORTS = re.compile(
     r"(?:\b(?:could|should|would|might|must|didn't|never) (?:have )?(?:said|say)"
     r"|\b(?:he|she|they|we|you|who|one) (?:said|says|say)"
@@ -333,12 +348,14 @@ class ActHearing:
         settings: ReaderSettings,
         message: MessageModel | None = None,
         complaint: ComplaintModel | None = None,
+        leaving: LeavingModel | None = None,
         *,
         executor: Executor | None = None,
     ) -> None:
         self._network = network
         self._message = message
         self._complaint = complaint
+        self._leaving = leaving
         self._executor = executor
         self._thresholds = {act: settings.acts.get(act, NEVER) for act in ACTS}
 
@@ -355,6 +372,7 @@ class ActHearing:
         if found_at_once := not_said(text, language):
             return found_at_once
         clauses, by_rule = heard_clauses(text, question, rules)
+        judged = [one is not None for one in by_rule]
         chances = clause_chances(self._network, text, question, clauses)
         story = len(text.split()) >= IN_A_STORY
         denied: set[Act] = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
@@ -394,7 +412,10 @@ class ActHearing:
             found = _added(clauses, found, PUTS_RIGHT.search(text), "corrects")
         if len(sentences(question)) > 1:
             found = _added(clauses, found, CONTRADICTS.search(text), "corrects", about=DENIED)
-        return joined(clauses, _added(clauses, found, CONFIDENTIAL.search(text), "asks_interviewer", about="readers"))
+        found = _added(clauses, found, CONFIDENTIAL.search(text), "asks_interviewer", about="readers")
+        if question:
+            found = self._with_leaving(clauses, found, chances, text=text, question=question, judged=judged)
+        return joined(clauses, found)
 
     def _with_the_whole(
         self,
@@ -431,7 +452,7 @@ class ActHearing:
             return found
         reading = self._network.read(question, "", text)
         spans = [(clause.start, clause.end, clause.text) for clause in clauses]
-        complains = self._complaint.chances(reading, question, spans, chances)
+        complains = self._complaint.chances(reading, question, spans, chances)[:, 0]
         kept: list[HeardAct | None] = []
         for clause, one, chance in zip(clauses, found, complains, strict=True):
             reported = any(REPORTS.search(text[:end].rstrip()) for end in (clause.start, clause.end))
@@ -439,6 +460,40 @@ class ActHearing:
                 one = HeardAct(act="complains", start=clause.start, end=clause.end, about=WEARY, heard_by="reader")
             elif one is not None and one.act == "complains" and one.about == "told" and chance < NO_COMPLAINT:
                 one = None
+            kept.append(one)
+        return kept
+
+    def _with_leaving(
+        self,
+        clauses: Sequence[Clause],
+        found: list[HeardAct | None],
+        chances: Sequence[Floats | None],
+        *,
+        text: str,
+        question: str,
+        judged: Sequence[bool],
+    ) -> list[HeardAct | None]:
+        """What was heard, with who leaves a subject where nothing else was heard.
+
+        Nothing is added where a rule has heard something that was none: `judged`.
+        """
+        if self._leaving is None:
+            return found
+        reading = self._network.read(question, "", text)
+        spans = [(clause.start, clause.end, clause.text) for clause in clauses]
+        goes_on = GOES_ON.search(text) is not None
+        leaves = self._leaving.chances(reading, question, spans, chances)
+        kept: list[HeardAct | None] = []
+        least = LEAST_LEAVING.copy()
+        least[SPENT] += IN_A_STORY_SPENT * (len(text.split()) >= IN_A_STORY)
+        for clause, one, own, settled in zip(clauses, found, leaves, judged, strict=True):
+            best = int(np.argmax(own - least))
+            reported = any(REPORTS.search(text[:end].rstrip()) for end in (clause.start, clause.end))
+            silent = clause.filler or settled or reported or LIFE.search(clause.text) is not None
+            silent = silent or (best == DECLINES and (goes_on or _OF_ONESELF.search(clause.text) is None))
+            if one is None and own[best] >= least[best] and not silent:
+                act, about = LEFT[best]
+                one = HeardAct(act=act, start=clause.start, end=clause.end, about=about, heard_by="reader")
             kept.append(one)
         return kept
 

@@ -14,6 +14,7 @@ from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.reader import heads
 from pipeline.language.reader.complaint import ComplaintModel
 from pipeline.language.reader.encoding import WORD, Word, described, focus_text
+from pipeline.language.reader.leaving import LeavingModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ReaderSettings
@@ -87,6 +88,7 @@ class Reader:
         settings: thresholds and calibration of that network.
         message: judges what messages do as a whole; None to go by their clauses alone.
         complaint: hears complaints beside an answer; None to go by the network's own judgement of them.
+        leaving: hears who leaves a subject; None to go by rules and the network's own judgement.
         limit: methodologies whose words are kept prepared.
     """
 
@@ -96,12 +98,14 @@ class Reader:
         settings: ReaderSettings,
         message: MessageModel | None = None,
         complaint: ComplaintModel | None = None,
+        leaving: LeavingModel | None = None,
         limit: int = 32,
     ) -> None:
         self.network = network
         self.settings = settings
         self.message = message
         self.complaint = complaint
+        self.leaving = leaving
         self._limit = limit
         self._methods: OrderedDict[str, _Method] = OrderedDict()
         self._lock = Lock()

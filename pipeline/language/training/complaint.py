@@ -9,7 +9,6 @@ on two cores.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,18 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from pipeline.language.acts.hearing import LANGUAGE, clause_chances
 from pipeline.language.acts.reading import heard_clauses
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.reader import files
-from pipeline.language.reader.complaint import PREFIX, READER_DIGEST, ComplaintModel, named, seen
+from pipeline.language.reader.clauses import named, seen
+from pipeline.language.reader.complaint import ComplaintModel
 from pipeline.language.reader.network import ReaderNetwork
-from pipeline.language.reader.perceptron import Perceptron
 from pipeline.language.reader.settings import ReaderSettings
+from pipeline.language.training.perceptron import Fitting, perceptron, shares, write
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests" / "corpus"
@@ -38,11 +36,7 @@ APART = "conversations/later.jsonl"
 ACT, CLEAR = "complains", "clear"
 UNCLEAR = 0.5
 """What a complaint counts of which its reader was not sure."""
-HALF = 0.5
-"""Share of the shorter one that a clause and marked words have to have in common."""
-HIDDEN, DROPPED, RATE, DECAY, ROUNDS, TOGETHER = 48, 0.3, 5e-4, 0.3, 10, 64
-SEEDS = (0, 1, 2)
-"""So many networks are fitted; the one that is written is the mean of them."""
+FITTING = Fitting()
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6)
 
 
@@ -84,7 +78,7 @@ def _of_answer(
     for at, (clause, vector) in enumerate(zip(found, vectors, strict=True)):
         if vector is None:
             continue
-        hits = [one for one in marked if one["act"] == ACT and _shares(clause.start, clause.end, text, one["words"])]
+        hits = [one for one in marked if one["act"] == ACT and shares(clause.start, clause.end, text, one["words"])]
         yield Clause(
             file=answer[0],
             answer=answer,
@@ -95,49 +89,12 @@ def _of_answer(
         )
 
 
-def _shares(start: int, end: int, text: str, words: str) -> bool:
-    at = text.find(words)
-    common = min(end, at + len(words)) - max(start, at)
-    return at >= 0 and common >= HALF * min(end - start, len(words))
-
-
 def fitted(told: Sequence[Clause], digest: str) -> ComplaintModel:
     """A model that has learned from some clauses."""
-    vectors = np.stack([each.seen for each in told])
-    features = np.array([each.named for each in told], dtype=np.float32)
-    mean, deviation = vectors.mean(axis=0), vectors.std(axis=0) + 1e-5
-    named_mean, named_deviation = features.mean(axis=0), features.std(axis=0) + 1e-5
-    rows = np.concatenate([(vectors - mean) / deviation, (features - named_mean) / named_deviation], axis=1)
-    wanted = torch.tensor([float(each.complains) for each in told])
-    counts = torch.tensor([UNCLEAR if each.complains and not each.sure else 1.0 for each in told])
-    tried = [_trained(torch.from_numpy(rows.astype(np.float32)), wanted, counts, seed) for seed in SEEDS]
-    wide = np.concatenate([one.weight.detach().numpy().T for one, _ in tried], axis=1)
-    base = np.concatenate([one.bias.detach().numpy() for one, _ in tried])
-    narrow = np.concatenate([two.weight.detach().numpy().T for _, two in tried]) / len(tried)
-    narrow_base = np.mean([two.bias.detach().numpy() for _, two in tried], axis=0)
-    width = vectors.shape[1]
-    base = base - (mean / deviation) @ wide[:width]  # Vectors come as they are.
-    wide = np.concatenate([wide[:width] / deviation[:, None], wide[width:]])
-    names = tuple(named(0, 1, "", ""))
-    kept = (named_mean, named_deviation, wide, base, narrow, narrow_base)
-    return ComplaintModel(Perceptron(names, *(np.asarray(each, dtype=np.float32) for each in kept)), digest)
-
-
-def _trained(rows: Tensor, wanted: Tensor, counts: Tensor, seed: int) -> tuple[nn.Linear, nn.Linear]:
-    torch.manual_seed(seed)
-    wide, narrow = nn.Linear(rows.shape[1], HIDDEN), nn.Linear(HIDDEN, 1)
-    network = nn.Sequential(nn.Dropout(DROPPED), wide, nn.GELU(), nn.Dropout(DROPPED), narrow)
-    steps = torch.optim.AdamW(network.parameters(), RATE, weight_decay=DECAY)
-    network.train()
-    for _ in range(ROUNDS):
-        for part in torch.randperm(len(rows)).split(TOGETHER):
-            steps.zero_grad()
-            each = nn.functional.binary_cross_entropy_with_logits(
-                network(rows[part])[:, 0], wanted[part], reduction="none"
-            )
-            (each * counts[part]).mean().backward()
-            steps.step()
-    return wide, narrow
+    counts = [[UNCLEAR if each.complains and not each.sure else 1.0] for each in told]
+    wanted = [[float(each.complains)] for each in told]
+    rows = [each.seen for each in told], [each.named for each in told]
+    return ComplaintModel(perceptron(*rows, wanted, counts, FITTING), digest)
 
 
 def figures(model: ComplaintModel, apart: Sequence[Clause]) -> Iterator[str]:
@@ -173,15 +130,9 @@ def main(arguments: Sequence[str]) -> int:
         tried = fitted([each for each in told if each.file != APART], settings.encoder_sha256)
         for line in figures(tried, [each for each in told if each.file == APART]):
             _tell(line)
-    write(fitted(told, settings.encoder_sha256), options.to)
-    _tell(f"written to {options.to}; its digest belongs into artefacts/artefacts.toml")
+    digest = write(fitted(told, settings.encoder_sha256), options.to)
+    _tell(f"written to {options.to}, SHA-256 {digest}, which belongs into artefacts/artefacts.toml")
     return 0
-
-
-def write(model: ComplaintModel, path: Path) -> None:
-    """Write a model."""
-    np.savez(path, **model.network.arrays(PREFIX), **{READER_DIGEST: np.array(model.encoder_sha256)})  # type: ignore[arg-type]
-    _tell(f"SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}")
 
 
 def _tell(line: str) -> None:

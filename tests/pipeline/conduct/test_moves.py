@@ -430,6 +430,19 @@ def test_who_has_no_more_to_say_and_asks_for_something_else_is_followed() -> Non
     assert move is not None and move.act == "wants_topic"
 
 
+def test_who_leaves_a_subject_beside_an_answer_is_heeded_but_not_in_the_last_one() -> None:
+    told_it, leaves = "My sister rang them up, and they were free on the Saturday.", "Let's keep off my sister now."
+    for closing in (False, True):
+        acts: tuple[tuple[str, Act], ...] = ((told_it, "tells"), (leaves, "declines"))
+        said = moment(f"{told_it} {leaves}", *acts, about="leaves", heard_by="reader", closing=closing)
+        move = move_for(said)
+        assert (move is not None and move.declines_focus) == (not closing)
+        wish = moment(
+            f"{told_it} {leaves}", (told_it, "tells"), (leaves, "wants_topic"), heard_by="reader", closing=closing
+        )
+        assert (move_for(wish) is None) == closing
+
+
 def test_what_is_put_right_in_the_last_answer_is_not_apologised_for() -> None:
     told_it, puts_right = "If you write about it, change the name of the street, and of the church.", "I didn't say it."
     acts: tuple[tuple[str, Act], ...] = ((told_it, "tells"), (puts_right, "corrects"))

@@ -24,7 +24,7 @@ THRESHOLDS = {act: ActThreshold(alone=0.5, agrees=0.2, sure=0.9) for act in ACTS
 @pytest.fixture(scope="module")
 def trained() -> ActHearing:
     reader = load_reader()
-    return ActHearing(reader.network, reader.settings, reader.message, reader.complaint)
+    return ActHearing(reader.network, reader.settings, reader.message, reader.complaint, reader.leaving)
 
 
 def heard(monkeypatch: pytest.MonkeyPatch, text: str, **chances: float) -> list[tuple[Act, bool, str]]:
@@ -318,6 +318,40 @@ def test_words_that_may_mean_the_thing_are_asked_back_and_a_garden_that_must_be_
 def test_who_tells_something_neither_knows_nothing_nor_declines(trained: ActHearing, text: str) -> None:
     found = heeded(text, trained.read_sync(text, "What happened then?", "en"))
     assert not {act.act for act in found if act.about != ENOUGH} & {"dont_know", "declines", "complains"}
+
+
+@pytest.mark.parametrize(
+    ("text", "act", "about"),
+    [
+        ("It came loose at the heel, and I glued it. I've run out of things to notice, sorry!", "complains", "enough"),
+        ("Six chairs and a fish tank. I can't squeeze anything else out of that room for you.", "complains", "enough"),
+        ("It's in the drawer with her things. That I'd like to keep for myself, if you don't mind.", "declines", ""),
+        ("Younger, not that he comes into it. It's me and the landlord you want to hear about.", "wants_topic", ""),
+        (
+            "Roast, when I can be bothered. So how've we got from the delivery app to my roast potatoes?",
+            "wants_topic",
+            "",
+        ),
+    ],
+)
+def test_who_leaves_a_subject_in_words_that_no_rule_knows_is_heard(
+    trained: ActHearing, text: str, act: Act, about: str
+) -> None:
+    found = heeded(text, trained.read_sync(text, "Tell me a bit more about that.", "en"))
+    assert any(one.act == act and (not about or one.about == about) for one in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That was all he said, and then he put his coat on and walked down to the bus.",
+        "I thought we were on the wrong bus, and I didn't want to talk about it with my mother then.",
+        "There was nothing more in the fridge, so we went out for chips and sat on the wall.",
+    ],
+)
+def test_what_is_told_of_ends_and_refusals_leaves_no_subject(trained: ActHearing, text: str) -> None:
+    found = heeded(text, trained.read_sync(text, "Tell me a bit more about that.", "en"))
+    assert not {one.act for one in found} & {"complains", "declines", "wants_topic"}
 
 
 def test_question_what_the_interviewer_is_after_is_heard_and_what_was_left_unsaid_is_no_correction(

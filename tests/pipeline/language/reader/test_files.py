@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ import pytest
 
 from artefacts.table import named
 from pipeline.language.embedder import ModelUnavailable
-from pipeline.language.reader.complaint import PREFIX, ComplaintModel
+from pipeline.language.reader.clauses import ClauseModel
+from pipeline.language.reader.complaint import ComplaintModel
 from pipeline.language.reader.files import FOLDER, load_reader
+from pipeline.language.reader.leaving import LeavingModel
 from pipeline.language.reader.message import JUDGED, MessageModel
 
 
@@ -56,15 +59,22 @@ def test_model_of_messages_that_is_damaged_or_of_another_reader_is_refused(folde
         load_reader(folder)
 
 
-def test_model_of_complaints_that_is_damaged_or_of_another_reader_is_refused(folder: Path) -> None:
-    path = folder / "complaint.npz"
+@pytest.mark.parametrize("kind", [ComplaintModel, LeavingModel])
+def test_model_of_clauses_that_is_damaged_or_of_another_reader_is_refused(
+    folder: Path, kind: type[ClauseModel]
+) -> None:
+    path = folder / f"{kind.prefix}.npz"
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(ModelUnavailable, match=r"complaint\.npz is damaged"):
+    with pytest.raises(ModelUnavailable, match=rf"{kind.prefix}\.npz is damaged"):
         load_reader(folder)
-    network = ComplaintModel.read(content).network
-    np.savez(path, **network.arrays(PREFIX), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
-    with pytest.raises(ModelUnavailable, match=r"complaint\.npz is for another reader"):
+    network = kind.read(content).network
+    np.savez(path, **network.arrays(kind.prefix), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match=rf"{kind.prefix}\.npz is for another reader"):
+        load_reader(folder)
+    fewer = replace(network, narrow=network.narrow[:, :0], narrow_base=network.narrow_base[:0])
+    np.savez(path, **fewer.arrays(kind.prefix), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match="it judges 0 acts"):
         load_reader(folder)
 
 
