@@ -57,6 +57,10 @@ LEAVES = "leaves"
 """What narrows a refusal down to one beside an answer, which the reader has learned to hear."""
 WEARY = "weary"
 """What narrows a complaint down to one beside an answer: that this is asked again, or is an odd thing to ask."""
+PUT_RIGHT = "put_right"
+"""What narrows a correction down to one beside an answer, of what the interviewer said or was told earlier."""
+PUT_RIGHT_AT_ONCE = "self"
+"""What narrows a correction down to one of what its teller has just said: it is told like the rest."""
 FAINT = "faint"
 """What narrows a danger down to one of which so little is heard that it is told like the rest, and only alerts."""
 ASKED_BACK: frozenset[Act] = frozenset({"risk", "distress", "wants_withdrawal", "wants_stop", "wants_pause", "minor"})
@@ -169,13 +173,19 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
     """
     if not acts:
         return text
-    parts = [words_of(text, act).strip() for act in acts if act.act == "tells" or act.about == FAINT]
+    content = (act for act in acts if act.act == "tells" or act.about in (FAINT, PUT_RIGHT_AT_ONCE))
+    parts = [words_of(text, act).strip() for act in content]
     return "\n\n".join(part for part in parts if part)
 
 
 def says_enough(text: str, acts: tuple[HeardAct, ...]) -> bool:
     """Whether somebody has no more to tell of what was asked, and does not tell on for long after they say so."""
     return any(act.about == ENOUGH and act.sure and len(text[act.end :].split()) < TOLD_ON for act in acts)
+
+
+def put_right_at_once(text: str, acts: tuple[HeardAct, ...]) -> tuple[str, ...]:
+    """The words of a message by which somebody puts right what they have just said."""
+    return tuple(words_of(text, act).strip() for act in acts if act.about == PUT_RIGHT_AT_ONCE)
 
 
 def complaint(text: str, acts: tuple[HeardAct, ...]) -> str:

@@ -27,11 +27,13 @@ class Line(Record):
     """One utterance as a provider sees it.
 
     `complaint`: words by which the respondent complains of what was asked, or asks to be asked of something else.
+    `put_right`: words by which they put right what they have just said.
     """
 
     speaker: Speaker
     text: str
     complaint: str = ""
+    put_right: tuple[str, ...] = ()
 
 
 class DiscourseRelation(Record):

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipeline.acts import ENOUGH, FAINT, LEAVES, STORY_WORDS, WEARY, Act, HeardAct, says_enough, told
+from pipeline.acts import (
+    ENOUGH,
+    FAINT,
+    LEAVES,
+    PUT_RIGHT_AT_ONCE,
+    STORY_WORDS,
+    WEARY,
+    Act,
+    HeardAct,
+    says_enough,
+    told,
+)
 from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
 from pipeline.conduct.state import Asked, Care, ConductState
 from pipeline.question.text import sentences
@@ -139,7 +150,7 @@ class Moment:
 
     def find(self, act: Act) -> HeardAct | None:
         """The first such act of the message, a sure one before others."""
-        found = [heard for heard in self.acts if heard.act == act]
+        found = [heard for heard in self.acts if heard.act == act and heard.about != PUT_RIGHT_AT_ONCE]
         return next((heard for heard in found if heard.sure), found[0] if found else None)
 
     def variant(self, texts: Sequence[str]) -> str:
@@ -309,7 +320,8 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
     """The acts without those that are not sure and that the respondent has said not to mean, or denies now.
 
     Whoever has chosen to go on after being asked is not asked again whether it is too much, unless in a few words.
-    A correction that the reader alone hears counts where the message begins with a no: it can't tell what is wrong.
+    A correction that the reader alone hears counts where the message begins with a no, or where it has learned to hear
+    it beside what is told.
     What was asked back about and is heard again is meant.
     """
     denied = set(moment.conduct.denied)
@@ -323,7 +335,10 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
         if (heard.act == "distress" and heard.act in denied and len(moment.said.split()) > LONGEST_CHOICE)
         or (
             heard.heard_by == "reader"
-            and ((heard.act in denied and not heard.sure) or (heard.act == "corrects" and not says_no))
+            and (
+                (heard.act in denied and not heard.sure)
+                or (heard.act == "corrects" and not says_no and not heard.about)
+            )
         )
         else heard.model_copy(update={"sure": True})
         if heard.act == again and not says_no
@@ -616,6 +631,8 @@ def _corrects(moment: Moment, heard: HeardAct) -> Move | None:
         text = texts.corrected_plain
     told_more = moment.told_words >= LONG_TELLING
     if heard.heard_by == "reader":
+        # Who tells on has put it right by that; no apology could fit as well as a question about what is so.
+        text = "" if moment.told_words >= STORY_WORDS else text
         return Move("corrects", text, "engine", counts=True, leaves_focus=True)
     if not right and not told_more:
         return Move("corrects", _sentences(text, texts.corrected_ask), "stands", asks="correction", retracts=wrong)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from pipeline.acts import PUT_RIGHT, PUT_RIGHT_AT_ONCE
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, ExtractionOutput, GraphOutput, UtteranceOutput
 from pipeline.graph.dedup import BUILT_IN_SYNONYMS, Deduplicator, SynonymTable
@@ -94,7 +95,12 @@ class GraphStage:
 
     async def _retract(self, context: TurnContext, update: GraphUpdate) -> None:
         """Take back what the respondent says was understood wrongly."""
-        corrections = [act for act in context.get(UtteranceOutput).acts if act.act == "corrects" and act.sure]
+        acts = context.get(UtteranceOutput).acts
+        corrections = [
+            act
+            for act in acts
+            if act.act == "corrects" and act.sure and act.about not in (PUT_RIGHT, PUT_RIGHT_AT_ONCE)
+        ]
         if not corrections:
             return
         answers = [u for u in context.state.utterances if u.speaker == "respondent" and u.text]

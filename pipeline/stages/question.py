@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pipeline.acts import TOLD_ON, complaint, says_enough
+from pipeline.acts import TOLD_ON, complaint, put_right_at_once, says_enough
 from pipeline.concept import demands_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
@@ -118,7 +118,10 @@ def _answered(context: TurnContext) -> Line:
     """What the answer tells, and what it complains of."""
     heard = context.get(UtteranceOutput)
     text = heard.content or context.answer.text.strip()
-    return Line(speaker="respondent", text=text, complaint=complaint(heard.utterance.text, heard.acts))
+    said, acts = heard.utterance.text, heard.acts
+    return Line(
+        speaker="respondent", text=text, complaint=complaint(said, acts), put_right=put_right_at_once(said, acts)
+    )
 
 
 class QuestionStage:

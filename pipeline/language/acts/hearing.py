@@ -17,15 +17,16 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, LEAVES, WEARY, Act, HeardAct
+from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, Act, HeardAct
+from pipeline.language.acts.beside import Message, with_talk
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
+from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, OF_REPORTS, REPORTS, about_of
 from pipeline.language.reader import heads
-from pipeline.language.reader.complaint import ComplaintModel
-from pipeline.language.reader.leaving import DECLINES, ELSEWHERE, SPENT, LeavingModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
+from pipeline.language.reader.talk import TalkModel
 from pipeline.question.text import sentences
 
 LANGUAGE = "en"
@@ -52,51 +53,6 @@ TO_US = re.compile(
     re.IGNORECASE,
 )
 """Words about what was said to the interviewer."""
-ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (about, re.compile(pattern, re.IGNORECASE))
-    for about, pattern in (
-        (
-            "readers",
-            r"\b(who|anyone|anybody|someone|somebody|people)\b.*\b(read|see|sees|reads|listen|get|gets|look|looks)\b",
-        ),
-        ("readers", r"\b(go|goes|end up|sent)\b.*\b(to|where)\b|\bwhere (does|do|will) (this|it|that|my)\b"),
-        ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),
-        ("left", r"\b(how many|how much) (more|longer)\b|\b(questions|is) left\b|\bnearly (done|finished|there)\b"),
-        ("length", r"\bhow long\b"),
-        (
-            "machine",
-            r"\b(?:robot|real person|ai|bot)\b|\b(?:machine|human|computer|program) or\b"
-            r"|\b(?:are you|is (?:this|it)|am i|you(?:'?re| are)|(?:talk|speak|chat)ing (?:to|with))"
-            r" (?:\w+ ){0,4}(?:machine|human|computer|program|person)\b",
-        ),
-        ("why_ask", r"\bwhy (do|are|would|did) you (ask|want|need)\b|\bwhy('s| is) that (any|your)\b"),
-        (
-            "purpose",
-            r"\bwhat('s| is| are) (this|it|that|all this|these)\b.*\bfor\b|\bthe point of\b"
-            r"|\bwhat (this|it|all this|that|you) (is|'s|want|need) (all )?(this |it )?(for|about)\b",
-        ),
-        ("incentive", r"\b(paid|voucher|reward|money|prize)\b"),
-        ("name", r"\byour name\b|\bwho are you\b|\bcalled\b"),
-    )
-)
-"""What a question to the interviewer is about, where the reader alone has heard it."""
-LIFE = re.compile(
-    r"\btr(?:y|ied|ying)(?: so| really)?(?: hard)? to (?:stop|quit) (?!answering|talking|this|here|now)"
-    r"|\benough (?!for|of|now|today|thanks|thank|please|questions?|talk|talking|said|then|already|is|and|i|so|on)\w+"
-    r"|\bthat'?s the end of (?:it|that|this|that one|this one|the story|that story)$"
-    r"|\bthat'?s all (?:i'?m|i was|i did|i do|i wanted?|i need(?:ed)?|i ask(?:ed)?|we|he|she|they|it) (?!to say\b)\w+"
-    r"|\b(?:help|let|make)(?:s|ed|ing)? (?:me|us) (?:\w+ ){0,4}(?:switch|shut|wind) (?:off|down)\b"
-    r"|\b(?:what|that|it)(?:['’]?d| would| will|['’]ll) (?:finish|stop|end) (?:me|him|her|it)\b"
-    r"|\blet'?s go on\b|\bwe can go on\b|\b(?:don'?t|do not) need a break\b"
-    r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
-    r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
-    r"|drinking|smoking|vaping|gambling|spending|wasting|caring|working|driving|using|paying|running"
-    r"|going (?:out|there|to))\b"
-    r"|\b(?:i'?d|i would|we'?d) (?:rather|sooner) (?!stop|finish|end|leave|not)\w+ (?:\w+ ){1,6}than\b"
-    r"|\blet me (?:carve|cook|wash|pay|bring|help|fix|do|make|carry|clean|drive|choose|decide|see|say)\b",
-    re.IGNORECASE,
-)
-"""What people stop in their lives, not in the interview: where the reader alone hears an end in it, it is none."""
 ASKED_BACK = BOTH | {"risk"}
 DOUBTED = ASKED_BACK | {"distress"}
 """Acts that are asked back where the reader alone hears them."""
@@ -156,6 +112,8 @@ NAMED_IN_A_STORY: dict[Act, re.Pattern[str]] = {
 CLEAR_DANGER, NO_DANGER = 1.5, -4.5
 """Log-odds of `MessageModel` below which a danger is faint that the reader alone hears, and one that a rule hears. Of
 152 dangers that rules heard in the corpus none was below −3.8, of 28 things that were none 19 below −4.5."""
+PLAINLY = 12
+"""Words of a message up to which a danger is none that is faint, where a rule is sure of it: “I want to die.”"""
 SECRET, SECRET_DANGER = "secret", 0.0
 """What a rule says of a danger that it hears only because nobody was told, and log-odds below which that is none: of 26
 answers of interviews with such words none was a danger."""
@@ -236,21 +194,6 @@ OF_THE_TALK = re.compile(
 """Words by which such a condition may be about the interview: “If that's all, I'm off.”"""
 BY_NAME = re.compile(r"\bthat(?:'?s| was) (?:so )?(?:me|us|him|her|them),? that (?:is|was)\b", re.IGNORECASE)
 """Who somebody is: “that's me, that is”."""
-ASKS = re.compile(
-    r"\?|\b(?:you|ya|u|yours?|ur|who\w*|what\w*|where\w*|why\w*|how|when|which|whose|wonder\w*|curious|ask\w*|tell me"
-    r"|th(?:is|e) (?:study|survey|interview|call|chat|thing)|recording|record(?:ed|s)?|sees?|reads?|incentive"
-    r"|cleared|website|robot|bot|ai|machine|computer|human)\b"
-    r"|^(?:\W|(?:so|and|but|sorry|ok|okay|oh|hi|hey),? )*(?:is|are|am|do|does|did|will|would|can|could|should|has|have)"
-    r"(?:n'?t)? (?:i|we|it|this|that|they|there|anybody|anyone|somebody|someone|he|she)\b",
-    re.IGNORECASE,
-)
-"""Words without which nobody asks: what only tells is no question to the interviewer, whatever the reader hears."""
-BETWEEN_US = re.compile(
-    r"\b(?:get(?:s|ting)? (?:back )?to|stay(?:s|ed)? between|between (?:you and me|us|ourselves)|go(?:es)? no further"
-    r"|reach(?:es)? (?:him|her|them))\b",
-    re.IGNORECASE,
-)
-"""Words of a wish that somebody else should not hear of it, which is none to have it deleted, …"""
 CONFIDENTIAL = re.compile(
     r"\b(?:it|that|this|what i(?:['’]ve| have)? (?:said|told you)[^.!?]{0,40})"
     r" (?:stays|must stay|should stay|has to stay|remains) between (?:us|you and me|ourselves)\b"
@@ -258,7 +201,7 @@ CONFIDENTIAL = re.compile(
     r"|\bbetween (?:us|you and me|ourselves),? (?:if you )?please\b",
     re.IGNORECASE,
 )
-"""… and by which somebody takes for granted what only the study decides: they are told who reads it."""
+"""Words by which somebody takes for granted what only the study decides: they are told who reads it."""
 ENOUGH_OF_IT = re.compile(
     r"\benough (?:about|on) (?:this|that|it|him|her|them|(?:my|the) \w+)\b"
     r"|\b(?:don'?t|do not|not) (?:really )?(?:want|wish|like) to (?:say|tell|talk) (?:any ?)?more (?:on|about|of) "
@@ -279,35 +222,8 @@ OF_ALL = re.compile(
     re.IGNORECASE,
 )
 """… unless they speak of all."""
-COMPLAINS, NO_COMPLAINT = 0.45, 0.1
-"""Chance of `ComplaintModel` from which a clause complains that nothing else is heard in, and below which one does not
-that rules take for saying that it was told before."""
 SAID_AT_LAST = re.compile(r"\bthere,? (?:now )?i(?:'ve| have) said (?:it|that)\b", re.IGNORECASE)
 """Words of somebody who has brought it over their lips, and complains of nothing."""
-LEAST_LEAVING = np.array([0.7, 0.65, 0.8], dtype=np.float32)
-"""Chances of `LeavingModel` from which a clause leaves a subject in which nothing else is heard, in its order, …"""
-IN_A_STORY_SPENT = 0.1
-"""… how much more it takes in a story to say that there is no more to tell, and …"""
-_OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|let|leave|this|that|there|private|rather)\b", re.IGNORECASE)
-"""Words of which a refusal has one."""
-LEFT: dict[int, tuple[Act, str]] = {
-    SPENT: ("complains", ENOUGH),
-    DECLINES: ("declines", LEAVES),
-    ELSEWHERE: ("wants_topic", "asked"),
-}
-"""… the act that it is then, and what narrows it down."""
-REPORTS = re.compile(
-    r"(?:\b(?:could|should|would|might|must|didn't|never) (?:have )?(?:said|say)"
-    r"|\b(?:he|she|they|we|you|who|one) (?:said|says|say)"
-    r"|\b(?:thought|think|thinking|goes|went|asked|told (?:him|her|them|me|myself)|to myself|wrote|shouted|whispered))"
-    r",?[\s\"'“”‘’]*$",
-    re.IGNORECASE,
-)
-"""How a clause ends behind which somebody's words or thoughts are reported."""
-OF_REPORTS: frozenset[Act] = frozenset(
-    {"declines", "complains", "corrects", "asks_back", "wants_topic", "dont_know", "wants_withdrawal"}
-)
-"""What such words are not meant as, for the interviewer."""
 PUTS_RIGHT = re.compile(
     r"^\W*(?:no|nope|oh no|well no)\b[^.!?]{0,60}?\bi (?:only |just |never )?(?:said|meant)\b"
     r"(?! (?:no|yes|so|to|it (?:to|because)|that (?:to|because))\b)"
@@ -338,7 +254,7 @@ class ActHearing:
         network: the reader's.
         settings: its thresholds.
         message: judges what messages do as a whole; None to go by their clauses alone.
-        complaint: hears complaints beside an answer; None to go by rules and the network alone.
+        talk: hears what clauses do besides telling; None to go by rules and the network alone.
         executor: where the network runs; None for the loop's default threads.
     """
 
@@ -347,15 +263,13 @@ class ActHearing:
         network: ReaderNetwork,
         settings: ReaderSettings,
         message: MessageModel | None = None,
-        complaint: ComplaintModel | None = None,
-        leaving: LeavingModel | None = None,
+        talk: TalkModel | None = None,
         *,
         executor: Executor | None = None,
     ) -> None:
         self._network = network
         self._message = message
-        self._complaint = complaint
-        self._leaving = leaving
+        self._talk = talk
         self._executor = executor
         self._thresholds = {act: settings.acts.get(act, NEVER) for act in ACTS}
 
@@ -408,13 +322,15 @@ class ActHearing:
         ]
         found = self._with_the_whole(clauses, found, chances, text=text, question=question, denied=denied)
         if question:
-            found = self._with_complaints(clauses, found, chances, text=text, question=question)
             found = _added(clauses, found, PUTS_RIGHT.search(text), "corrects")
         if len(sentences(question)) > 1:
             found = _added(clauses, found, CONTRADICTS.search(text), "corrects", about=DENIED)
         found = _added(clauses, found, CONFIDENTIAL.search(text), "asks_interviewer", about="readers")
-        if question:
-            found = self._with_leaving(clauses, found, chances, text=text, question=question, judged=judged)
+        if self._talk is not None and question:
+            spans = [(clause.start, clause.end, clause.text) for clause in clauses]
+            of_talk = self._talk.chances(self._network.read(question, "", text), question, spans, chances)
+            message = Message(text, clauses, judged, denied | (ENDS if goes_on or LIFE.search(text) else set()))
+            found = with_talk(found, of_talk, message)
         return joined(clauses, found)
 
     def _with_the_whole(
@@ -437,65 +353,6 @@ class ActHearing:
             if odds >= WHOLE[act] and act not in denied:
                 found = _overheard(act, clauses, found, chances, story=len(text.split()) >= IN_A_STORY)
         return found
-
-    def _with_complaints(
-        self,
-        clauses: Sequence[Clause],
-        found: list[HeardAct | None],
-        chances: Sequence[Floats | None],
-        *,
-        text: str,
-        question: str,
-    ) -> list[HeardAct | None]:
-        """What was heard, with complaints beside an answer, and without those that are part of it."""
-        if self._complaint is None:
-            return found
-        reading = self._network.read(question, "", text)
-        spans = [(clause.start, clause.end, clause.text) for clause in clauses]
-        complains = self._complaint.chances(reading, question, spans, chances)[:, 0]
-        kept: list[HeardAct | None] = []
-        for clause, one, chance in zip(clauses, found, complains, strict=True):
-            reported = any(REPORTS.search(text[:end].rstrip()) for end in (clause.start, clause.end))
-            if one is None and chance >= COMPLAINS and not clause.filler and not reported:
-                one = HeardAct(act="complains", start=clause.start, end=clause.end, about=WEARY, heard_by="reader")
-            elif one is not None and one.act == "complains" and one.about == "told" and chance < NO_COMPLAINT:
-                one = None
-            kept.append(one)
-        return kept
-
-    def _with_leaving(
-        self,
-        clauses: Sequence[Clause],
-        found: list[HeardAct | None],
-        chances: Sequence[Floats | None],
-        *,
-        text: str,
-        question: str,
-        judged: Sequence[bool],
-    ) -> list[HeardAct | None]:
-        """What was heard, with who leaves a subject where nothing else was heard.
-
-        Nothing is added where a rule has heard something that was none: `judged`.
-        """
-        if self._leaving is None:
-            return found
-        reading = self._network.read(question, "", text)
-        spans = [(clause.start, clause.end, clause.text) for clause in clauses]
-        goes_on = GOES_ON.search(text) is not None
-        leaves = self._leaving.chances(reading, question, spans, chances)
-        kept: list[HeardAct | None] = []
-        least = LEAST_LEAVING.copy()
-        least[SPENT] += IN_A_STORY_SPENT * (len(text.split()) >= IN_A_STORY)
-        for clause, one, own, settled in zip(clauses, found, leaves, judged, strict=True):
-            best = int(np.argmax(own - least))
-            reported = any(REPORTS.search(text[:end].rstrip()) for end in (clause.start, clause.end))
-            silent = clause.filler or settled or reported or LIFE.search(clause.text) is not None
-            silent = silent or (best == DECLINES and (goes_on or _OF_ONESELF.search(clause.text) is None))
-            if one is None and own[best] >= least[best] and not silent:
-                act, about = LEFT[best]
-                one = HeardAct(act=act, start=clause.start, end=clause.end, about=about, heard_by="reader")
-            kept.append(one)
-        return kept
 
     def _judged(
         self,
@@ -540,6 +397,7 @@ class ActHearing:
             if heard.act in BOTH:
                 return heard.model_copy(update={"sure": agrees and (heard.sure or chance >= CONFIRMS)})
             doubted = heard.act == "risk" and chances[TELLS] >= DOUBTS_HARM and chance < UNSHARED
+            doubted = doubted and len(text.split()) > PLAINLY
             return heard.model_copy(update={"sure": (heard.sure and not doubted) or agrees})
         return None if clause.filler else self._read(clause, chances, text=text, story=story, denied=denied)
 
@@ -602,7 +460,8 @@ def _clear(heard: HeardAct | None, model: MessageModel, reading: Reading) -> Hea
         return heard if odds >= LEAST_WHOLE[heard.act] else None
     if heard.about == SECRET:
         return heard.model_copy(update={"about": ""}) if odds >= SECRET_DANGER else None
-    if odds >= (NO_DANGER if heard.heard_by == "rules" else CLEAR_DANGER):
+    plainly = heard.heard_by == "rules" and heard.sure and len(reading.words) <= PLAINLY
+    if plainly or odds >= (NO_DANGER if heard.heard_by == "rules" else CLEAR_DANGER):
         return heard
     return heard.model_copy(update={"sure": False, "about": FAINT})
 
@@ -672,11 +531,6 @@ def _overruled(heard: HeardAct, chances: Floats, *, story: bool) -> bool:
     if heard.act in ("risk", "distress"):
         least, most = HARM_IN_A_STORY if story else CERTAIN_OF_HARM
     return tells >= least and own < most
-
-
-def about_of(question: str) -> str:
-    """What a question to the interviewer is about; empty where that can't be told."""
-    return next((about for about, pattern in ABOUT if pattern.search(question)), "")
 
 
 def clause_chances(network: ReaderNetwork, text: str, question: str, clauses: Sequence[Clause]) -> list[Floats | None]:

@@ -152,7 +152,7 @@ class SayingBack:
             return ()
         moment = _Moment.of(request)
         found = []
-        for said in self._offered(moment):
+        for said in self._right(request, moment):
             if said.echo.clause.casefold() in request.stimulus.casefold():
                 continue  # They quote the description.
             if _is_about(request, said.echo, moment.answers[-1]):
@@ -165,7 +165,14 @@ class SayingBack:
         """What saying back is worth that promises most, whatever would be asked about; 0 where there is nothing."""
         if not _may_hear(request):
             return 0.0
-        return max((said.value for said in self._offered(_Moment.of(request))), default=0.0)
+        return max((said.value for said in self._right(request, _Moment.of(request))), default=0.0)
+
+    def _right(self, request: QuestionRequest, moment: _Moment) -> Iterator[Said]:
+        """All that could be said back but what its teller has put right, the best first."""
+        wrong = _put_right(request)
+        for said in self._offered(moment):
+            if not any(said.echo.start < end and said.echo.end > start for start, end in wrong):
+                yield said
 
     def _offers(self, moment: _Moment) -> tuple[Said, ...]:
         """All that could be said back, the best first; the same for whatever would be asked about."""
@@ -189,6 +196,19 @@ class SayingBack:
             telling=_telling(moment.answers, "en"),
         )
         return echo_worth.worths(self._model.echoes, found, told, self._model.read(moment.question, answer))
+
+
+def _put_right(request: QuestionRequest) -> list[tuple[int, int]]:
+    """Where the last answer puts right what was just said in it, with the sentence before, which is wrong."""
+    found = []
+    for line in request.lines[-1:]:
+        for said in line.put_right:
+            at = line.text.find(said)
+            before = sentences(line.text[:at]) if at > 0 else []
+            start = line.text.rfind(before[-1], 0, at) if before else at
+            if at >= 0:
+                found.append((max(0, start), at + len(said)))
+    return found
 
 
 @dataclass(frozen=True)

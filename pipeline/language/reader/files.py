@@ -12,17 +12,16 @@ from pydantic import ValidationError
 
 from pipeline.acts import ACTS
 from pipeline.language.embedder import ModelUnavailable
-from pipeline.language.reader.complaint import ComplaintModel
-from pipeline.language.reader.leaving import LeavingModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import ReaderNetwork
 from pipeline.language.reader.settings import VERSION, ReaderSettings
+from pipeline.language.reader.talk import TalkModel
 from pipeline.language.reader.understanding import Reader
 
 FOLDER = Path(__file__).parent / "model"
 ENCODER, HEADS, SETTINGS = "encoder.onnx", "heads.npz", "reader.json"
-MESSAGE, COMPLAINT, LEAVING = "message.npz", "complaint.npz", "leaving.npz"
-Beside = TypeVar("Beside", MessageModel, ComplaintModel, LeavingModel)
+MESSAGE, TALK = "message.npz", "talk.npz"
+Beside = TypeVar("Beside", MessageModel, TalkModel)
 REMEDY = "Install askwell again, or set ASKWELL_READER=rules to do without it."
 
 
@@ -30,7 +29,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
     """The reader with its model, loaded.
 
     Args:
-        folder: with `encoder.onnx`, `heads.npz`, `reader.json`, `message.npz`, `complaint.npz`, `leaving.npz`.
+        folder: with `encoder.onnx`, `heads.npz`, `reader.json`, `message.npz`, `talk.npz`.
     Raises:
         ModelUnavailable: a file is missing, damaged, or of another version; the message says what to do.
     """
@@ -47,8 +46,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
         network,
         settings,
         _beside(MessageModel, folder / MESSAGE, settings.encoder_sha256),
-        _beside(ComplaintModel, folder / COMPLAINT, settings.encoder_sha256),
-        _beside(LeavingModel, folder / LEAVING, settings.encoder_sha256),
+        _beside(TalkModel, folder / TALK, settings.encoder_sha256),
     )
 
 

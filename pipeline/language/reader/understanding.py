@@ -12,12 +12,11 @@ import numpy as np
 
 from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.reader import heads
-from pipeline.language.reader.complaint import ComplaintModel
 from pipeline.language.reader.encoding import WORD, Word, described, focus_text
-from pipeline.language.reader.leaving import LeavingModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ReaderSettings
+from pipeline.language.reader.talk import TalkModel
 from pipeline.methodology import EdgeType, Ontology
 
 FOCUS = -1
@@ -87,8 +86,7 @@ class Reader:
         network: runs the encoder and the heads.
         settings: thresholds and calibration of that network.
         message: judges what messages do as a whole; None to go by their clauses alone.
-        complaint: hears complaints beside an answer; None to go by the network's own judgement of them.
-        leaving: hears who leaves a subject; None to go by rules and the network's own judgement.
+        talk: hears what clauses do besides telling; None to go by rules and the network's own judgement.
         limit: methodologies whose words are kept prepared.
     """
 
@@ -97,15 +95,13 @@ class Reader:
         network: ReaderNetwork,
         settings: ReaderSettings,
         message: MessageModel | None = None,
-        complaint: ComplaintModel | None = None,
-        leaving: LeavingModel | None = None,
+        talk: TalkModel | None = None,
         limit: int = 32,
     ) -> None:
         self.network = network
         self.settings = settings
         self.message = message
-        self.complaint = complaint
-        self.leaving = leaving
+        self.talk = talk
         self._limit = limit
         self._methods: OrderedDict[str, _Method] = OrderedDict()
         self._lock = Lock()

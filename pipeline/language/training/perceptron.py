@@ -1,4 +1,4 @@
-"""Fits the small networks that judge clauses (`pipeline.language.reader.clauses`)."""
+"""Fits the small network that judges clauses (`pipeline.language.reader.talk`)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pipeline.language.reader.clauses import READER_DIGEST, ClauseModel, named
 from pipeline.language.reader.network import Floats
 from pipeline.language.reader.perceptron import Perceptron
-
-HALF = 0.5
-"""Share of the shorter one that a clause and marked words have to have in common."""
+from pipeline.language.reader.talk import DONE, DONE_OF, JUDGE, READER_DIGEST, TalkModel, named
 
 
 @dataclass(frozen=True)
@@ -35,13 +32,6 @@ class Fitting:
     together: int = 64
     positive: float = 1.0
     seeds: tuple[int, ...] = (0, 1, 2)
-
-
-def shares(start: int, end: int, text: str, words: str) -> bool:
-    """Whether a clause and marked words have most of the shorter one in common."""
-    at = text.find(words)
-    common = min(end, at + len(words)) - max(start, at)
-    return at >= 0 and common >= HALF * min(end - start, len(words))
 
 
 def perceptron(
@@ -97,7 +87,9 @@ def _trained(rows: Tensor, wanted: Tensor, counts: Tensor, fitting: Fitting, see
     return wide, narrow
 
 
-def write(model: ClauseModel, path: Path) -> str:
+def write(model: TalkModel, path: Path) -> str:
     """Write a model; the digest of its file."""
-    np.savez(path, **model.network.arrays(model.prefix), **{READER_DIGEST: np.array(model.encoder_sha256)})  # type: ignore[arg-type]
+    arrays = model.network.arrays(JUDGE)
+    arrays |= {DONE_OF: np.array(DONE), READER_DIGEST: np.array(model.encoder_sha256)}
+    np.savez(path, **arrays)  # type: ignore[arg-type]
     return hashlib.sha256(path.read_bytes()).hexdigest()

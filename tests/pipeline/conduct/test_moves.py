@@ -732,6 +732,32 @@ def test_correction_that_only_the_reader_hears_asks_for_nothing() -> None:
     assert (move.then, move.asks) == ("engine", "")
 
 
+def test_correction_beside_an_answer_is_owned_in_a_few_words_and_followed_silently_in_a_story() -> None:
+    right = "it was my brother who drove"
+    for said, owned in (
+        (right, True),
+        (f"The road was white and we came down it at a walk, {right}, sideways.", False),
+    ):
+        at = said.index(right)
+        tells = [HeardAct(act="tells", start=0, end=at)] if at else []
+        acts = (*tells, HeardAct(act="corrects", start=at, end=at + len(right), about="put_right", heard_by="reader"))
+        assert meant(moment(said), acts) == acts
+        move = move_for(replace(moment(said), acts=acts))
+        assert move is not None
+        assert (bool(move.text), move.then, move.leaves_focus) == (owned, "engine", True)
+
+
+def test_who_corrects_themselves_is_told_nothing_for_it() -> None:
+    said = "Ninety quid for a zip. Nineteen, sorry."
+    acts = (
+        HeardAct(act="tells", start=0, end=22),
+        HeardAct(act="corrects", start=23, end=len(said), about="self", heard_by="reader"),
+    )
+    assert meant(moment(said), acts) == acts
+    assert move_for(replace(moment(said), acts=acts)) is None
+    assert told(said, acts) == "Ninety quid for a zip.\n\nNineteen, sorry."
+
+
 def test_who_says_only_to_go_on_gets_the_next_question_and_is_not_thanked_for_it() -> None:
     move = whole("go on please", "wants_topic", about="next")
     assert (move.then, move.counts, move.leaves_focus, move.text) == ("engine", True, True, policy().texts.next)

@@ -12,6 +12,7 @@ from pipeline.acts import ACTS, ENOUGH, FAINT, Act, HeardAct, heeded, told
 from pipeline.language.acts import hearing
 from pipeline.language.acts.hearing import CLEAR_DANGER, LEAST_WHOLE, WHOLE, ActHearing
 from pipeline.language.acts.reading import acts_of
+from pipeline.language.acts.words import about_of
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.message import JUDGED
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
@@ -24,7 +25,7 @@ THRESHOLDS = {act: ActThreshold(alone=0.5, agrees=0.2, sure=0.9) for act in ACTS
 @pytest.fixture(scope="module")
 def trained() -> ActHearing:
     reader = load_reader()
-    return ActHearing(reader.network, reader.settings, reader.message, reader.complaint, reader.leaving)
+    return ActHearing(reader.network, reader.settings, reader.message, reader.talk)
 
 
 def heard(monkeypatch: pytest.MonkeyPatch, text: str, **chances: float) -> list[tuple[Act, bool, str]]:
@@ -143,7 +144,7 @@ def test_stories_of_what_was_hard_are_told(trained: ActHearing, text: str) -> No
     ],
 )
 def test_question_to_the_interviewer_that_only_the_reader_hears_has_its_subject(question: str, about: str) -> None:
-    assert hearing.about_of(question) == about
+    assert about_of(question) == about
 
 
 def test_word_or_two_are_no_act_unless_the_reader_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,6 +342,32 @@ def test_who_leaves_a_subject_in_words_that_no_rule_knows_is_heard(
     assert any(one.act == act and (not about or one.about == about) for one in found)
 
 
+@pytest.mark.parametrize("text", ["I want to die.", "I want to die. There's your answer."])
+def test_danger_in_a_few_plain_words_is_never_faint(trained: ActHearing, text: str) -> None:
+    [danger] = [act for act in trained.read_sync(text, "How do you feel about it?", "en") if act.act == "risk"]
+    assert danger.sure
+    assert danger.about != FAINT
+
+
+@pytest.mark.parametrize(
+    ("text", "act", "about"),
+    [
+        ("We paid sixty for the pram. Sixteen, I should say, it had a wheel off.", "corrects", "self"),
+        ("My brother Ian. No hang on, it was Colin who fetched me, Ian was at sea.", "corrects", "self"),
+        ("It was them who were late, I was there at nine.", "corrects", "put_right"),
+        ("Is that about the shoes or about the whole day?", "asks_back", ""),
+        ("Fine. Will my landlord ever get to see this?", "asks_interviewer", "readers"),
+        ("My tea's on the table and the lads are shouting, so that's my lot with you.", "wants_stop", ""),
+        ("He'd kept every ticket. Oh dear, my glasses have steamed up and it isn't the kettle.", "distress", ""),
+    ],
+)
+def test_what_is_done_beside_telling_in_words_that_no_rule_knows_is_heard(
+    trained: ActHearing, text: str, act: Act, about: str
+) -> None:
+    found = trained.read_sync(text, "You were late that day. What was that like for you?", "en")
+    assert any(one.act == act and (not about or one.about == about) for one in found)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -535,7 +562,7 @@ def test_complaint_that_a_question_came_again_or_was_beside_is_heard(trained: Ac
     ],
 )
 def test_a_machine_that_is_spoken_of_is_not_the_interviewer(question: str, about: str) -> None:
-    assert hearing.about_of(question) == about
+    assert about_of(question) == about
 
 
 @pytest.mark.parametrize(

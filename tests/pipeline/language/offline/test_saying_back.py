@@ -124,6 +124,17 @@ def test_what_promises_most_is_said_back_whatever_was_to_be_asked_about(back: Sa
     assert other.value == pytest.approx(back.found(request())[0].value - ELSEWHERE)
 
 
+def test_what_was_put_right_at_once_is_not_said_back(back: SayingBack) -> None:
+    answer = f"{ANSWER} She didn't, I mean."
+    lines = (Line(speaker="interviewer", text="What happened?"), Line(speaker="respondent", text=answer))
+    assert any("dare" in said.text for said in back.found(request(lines=lines)))
+    right = lines[1].model_copy(update={"put_right": ("She didn't, I mean",)})
+    moment = request(lines=(lines[0], right))
+    assert back.found(moment)
+    assert not any("dare" in said.text for said in back.found(moment))
+    assert back.most(moment) < back.most(request(lines=lines))
+
+
 def test_nothing_of_another_sentence_is_said_back_in_a_concept_test(back: SayingBack) -> None:
     assert back.found(request(focus_label="the price", focus_quote="the price", stimulus="A van.")) == ()
 

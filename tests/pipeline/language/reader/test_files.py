@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +12,9 @@ import pytest
 
 from artefacts.table import named
 from pipeline.language.embedder import ModelUnavailable
-from pipeline.language.reader.clauses import ClauseModel
-from pipeline.language.reader.complaint import ComplaintModel
 from pipeline.language.reader.files import FOLDER, load_reader
-from pipeline.language.reader.leaving import LeavingModel
 from pipeline.language.reader.message import JUDGED, MessageModel
+from pipeline.language.reader.talk import DONE, TalkModel
 
 
 @pytest.fixture
@@ -27,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json", "message.npz", "complaint.npz"])
+@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json", "message.npz", "talk.npz"])
 def test_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(ModelUnavailable, match=rf"{name} can't be read.*ASKWELL_READER=rules"):
@@ -59,22 +56,18 @@ def test_model_of_messages_that_is_damaged_or_of_another_reader_is_refused(folde
         load_reader(folder)
 
 
-@pytest.mark.parametrize("kind", [ComplaintModel, LeavingModel])
-def test_model_of_clauses_that_is_damaged_or_of_another_reader_is_refused(
-    folder: Path, kind: type[ClauseModel]
-) -> None:
-    path = folder / f"{kind.prefix}.npz"
+def test_model_of_clauses_that_is_damaged_or_of_another_reader_is_refused(folder: Path) -> None:
+    path = folder / "talk.npz"
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(ModelUnavailable, match=rf"{kind.prefix}\.npz is damaged"):
+    with pytest.raises(ModelUnavailable, match=r"talk\.npz is damaged"):
         load_reader(folder)
-    network = kind.read(content).network
-    np.savez(path, **network.arrays(kind.prefix), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
-    with pytest.raises(ModelUnavailable, match=rf"{kind.prefix}\.npz is for another reader"):
+    arrays = TalkModel.read(content).network.arrays("talk")
+    np.savez(path, **arrays, done=np.array(DONE[::-1]), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match="it judges other acts"):
         load_reader(folder)
-    fewer = replace(network, narrow=network.narrow[:, :0], narrow_base=network.narrow_base[:0])
-    np.savez(path, **fewer.arrays(kind.prefix), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
-    with pytest.raises(ModelUnavailable, match="it judges 0 acts"):
+    np.savez(path, **arrays, done=np.array(DONE), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match=r"talk\.npz is for another reader"):
         load_reader(folder)
 
 

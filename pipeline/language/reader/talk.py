@@ -1,8 +1,10 @@
-"""What clauses of an answer do beside telling (English): small networks over the reader's vectors, one per model.
+"""What clauses of an answer do besides telling (English): they take leave, ask back, put right, complain.
 
-A network sees a clause, the answer, the reader's chances of acts, and features that a person can read. It has learned
-from answers in which such clauses were marked, and lies beside the reader's model with the digest of the encoder that
-it is for.
+“It's bedtime for this old crock.”, “Pals off the boats, rather.”, “Third time philosophy.” People have more words for
+this than rules know. A small network sees the reader's vectors of a clause, of what stands around it and of the whole,
+the reader's chances of acts, and features that a person can read. It has learned from messages that were written for it
+by many hands, and from interviews in which readers marked such words. It is made by
+`python -m pipeline.language.training.talk`, and lies beside the reader's model as `talk.npz`.
 """
 
 from __future__ import annotations
@@ -10,16 +12,36 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, Self
+from typing import Final
 
 import numpy as np
 
 from pipeline.language.reader.network import Floats, Reading
 from pipeline.language.reader.perceptron import Perceptron
 
-READER_DIGEST = "encoder_sha256"
+DONE: Final = (
+    "spent",
+    "declines",
+    "elsewhere",
+    "complains",
+    "corrects",
+    "corrects_self",
+    "asks_back",
+    "asks_interviewer",
+    "wants_stop",
+    "wants_pause",
+    "distress",
+    "wants_withdrawal",
+    "minor",
+    "risk",
+)
+"""What its outputs are the chances of: acts, and that there is no more to tell (`spent`), that the questions have
+strayed (`elsewhere`), and that somebody puts right what they have just said themselves (`corrects_self`)."""
+JUDGE, DONE_OF, READER_DIGEST = "talk", "done", "encoder_sha256"
 LEAST_CHANCE: Final = 1e-4
 """A chance below this counts like it, where its logarithm is seen."""
+AROUND = 12
+"""Words before and behind a clause that are seen with it."""
 LONG_ANSWER, LONG_CLAUSE = 12, 20
 """Clauses and words from which on an answer and a clause are simply long."""
 _WORD = re.compile(r"[a-z']+")
@@ -27,40 +49,34 @@ _YOU = re.compile(r"\b(?:you|your|you're|you've)\b")
 _OF_THE_TALK = re.compile(r"\b(?:again|question|asked|ask|already|said|told|mean)\b")
 
 
-class ClauseModel:
-    """A network, ready to be asked; safe to use from several threads.
+class TalkModel:
+    """The network, ready to be asked; safe to use from several threads.
 
     Args:
         network: its weights.
         encoder_sha256: digest of the reader's encoder that it is for.
     """
 
-    prefix: ClassVar[str]
-    """What the names of its arrays begin with."""
-    acts: ClassVar[tuple[str, ...]]
-    """What its outputs are the chances of."""
-
     def __init__(self, network: Perceptron, encoder_sha256: str) -> None:
         self.network = network
         self.encoder_sha256 = encoder_sha256
 
     @classmethod
-    def read(cls, content: bytes) -> Self:
-        """From the content of its file.
+    def read(cls, content: bytes) -> TalkModel:
+        """From the content of `talk.npz`.
 
         Raises:
-            KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile: it is damaged.
+            KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile: it is damaged, or judges something else.
         """
         with np.load(io.BytesIO(content), allow_pickle=False) as kept:
-            network = Perceptron.read(kept, cls.prefix)
-            if len(network.narrow_base) != len(cls.acts):
-                raise ValueError(f"it judges {len(network.narrow_base)} acts, not {len(cls.acts)}")
-            return cls(network, str(kept[READER_DIGEST]))
+            if tuple(kept[DONE_OF]) != DONE:
+                raise ValueError("it judges other acts")
+            return cls(Perceptron.read(kept, JUDGE), str(kept[READER_DIGEST]))
 
     def chances(
         self, reading: Reading, question: str, clauses: Sequence[tuple[int, int, str]], acts: Sequence[Floats | None]
     ) -> Floats:
-        """For each clause the probability of each of its acts, [clauses, acts] in [0, 1]; 0 for one without a word.
+        """For each clause the probability of each of `DONE`, [clauses, done] in [0, 1]; 0 for one without a word.
 
         Args:
             reading: of the answer.
@@ -68,7 +84,7 @@ class ClauseModel:
             clauses: start, end and words of each, by characters of the answer.
             acts: the reader's chances of each act for each clause, [acts]; None for one without a word.
         """
-        found = np.zeros((len(clauses), len(self.acts)), dtype=np.float32)
+        found = np.zeros((len(clauses), len(DONE)), dtype=np.float32)
         spans = [(start, end) for start, end, _ in clauses]
         rows = {
             at: self.network.row(vector, named(at, len(clauses), words, question))
@@ -81,7 +97,8 @@ class ClauseModel:
 
 
 def seen(reading: Reading, clauses: Sequence[tuple[int, int]], acts: Sequence[Floats | None]) -> list[Floats | None]:
-    """What a network sees of each clause, [2 · width + acts]: its mean, the answer's, and log chances of acts.
+    """What the network sees of each clause, [4 · width + acts]: the means of it, of what stands before and behind it,
+    and of the answer, and the logarithms of the reader's chances of acts.
 
     Args:
         reading: of the answer.
@@ -94,9 +111,15 @@ def seen(reading: Reading, clauses: Sequence[tuple[int, int]], acts: Sequence[Fl
     whole = reading.mean.mean(axis=0)
     found: list[Floats | None] = []
     for (start, end), own in zip(clauses, acts, strict=True):
-        words = reading.mean[(starts >= start) & (starts < end)]
-        logs = None if own is None else np.log(np.clip(own, LEAST_CHANCE, 1.0))
-        found.append(None if logs is None else np.concatenate([words.mean(axis=0), whole, logs]))
+        words = np.flatnonzero((starts >= start) & (starts < end))
+        if own is None or not len(words):
+            found.append(None)
+            continue
+        first, last = int(words[0]), int(words[-1]) + 1
+        around = reading.mean[max(0, first - AROUND) : first], reading.mean[last : last + AROUND]
+        means = [part.mean(axis=0) if len(part) else np.zeros_like(whole) for part in around]
+        logs = np.log(np.clip(own, LEAST_CHANCE, 1.0))
+        found.append(np.concatenate([reading.mean[words].mean(axis=0), *means, whole, logs]))
     return found
 
 

@@ -1,0 +1,181 @@
+"""Adds to the acts that rules and reader hear those that `TalkModel` hears beside what is told (English).
+
+It has learned from messages by many hands, who have more words for everything than rules. Where it alone hears that
+somebody wants to stop, to pause, to have things deleted, or is in danger or under age, that is asked back; the rest
+changes only what is said next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from pipeline.acts import ASKED_BACK, ENOUGH, LEAVES, PUT_RIGHT, PUT_RIGHT_AT_ONCE, WEARY, Act, HeardAct
+from pipeline.language.acts.reading import Clause
+from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, REPORTS, about_of
+from pipeline.language.reader.network import Floats
+from pipeline.language.reader.talk import DONE
+
+STORY = 20
+"""Words from which on a message tells a story."""
+CORRECTED, NO_PAUSE = 0.8, 0.2
+"""Chances from which words that ask for a moment correct something instead, and below which they ask for none."""
+NO_COMPLAINT: Final = 0.1
+"""Chance below which a clause does not complain that rules take for saying that it was told before."""
+
+
+@dataclass(frozen=True)
+class Hears:
+    """How something is heard of which the model has the chance.
+
+    Attributes:
+        act, about: what it is then, and what narrows it down.
+        least: chance from which it is heard where nothing else is.
+        in_a_story: how much more it takes in a message that tells a story.
+    """
+
+    act: Act
+    about: str = ""
+    least: float = 0.6
+    in_a_story: float = 0.0
+
+
+HEARS: Mapping[str, Hears] = MappingProxyType(
+    {
+        "spent": Hears("complains", ENOUGH, least=0.6, in_a_story=0.05),
+        "declines": Hears("declines", LEAVES, least=0.65),
+        "elsewhere": Hears("wants_topic", "asked", least=0.7),
+        "complains": Hears("complains", WEARY, least=0.65),
+        "corrects": Hears("corrects", PUT_RIGHT, least=0.65, in_a_story=0.05),
+        "corrects_self": Hears("corrects", PUT_RIGHT_AT_ONCE, least=0.5),
+        "asks_back": Hears("asks_back", least=0.35, in_a_story=0.15),
+        "asks_interviewer": Hears("asks_interviewer", least=0.7),
+        "wants_stop": Hears("wants_stop", least=0.6, in_a_story=0.1),
+        "wants_pause": Hears("wants_pause", least=0.6, in_a_story=0.1),
+        "distress": Hears("distress", least=0.5, in_a_story=0.1),
+        "wants_withdrawal": Hears("wants_withdrawal", least=0.45, in_a_story=0.1),
+        "minor": Hears("minor", least=0.4, in_a_story=0.1),
+        "risk": Hears("risk", least=0.97),
+    }
+)
+_NEEDED: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "declines": re.compile(r"\b(?:i|me|my|mine|we|us|let|leave|this|that|there|private|rather)\b", re.IGNORECASE),
+        "complains": re.compile(
+            r"\b(?:you\w*|ye|we|us|our|i(?:['’]ve| have)?(?: just| only| already)? (?:say|said|told|answered|asked)"
+            r"|question\w*|again|already|ask\w*|times?|interview\w*|talk\w*|machine|robot|form|words?|silly|daft|odd"
+            r"|stupid|personal|back|still|that|more)\b",
+            re.IGNORECASE,
+        ),
+        "asks_interviewer": ASKS,
+        "asks_back": re.compile(
+            r"\?|\b(?:what\w*|which\w*|who\w*|where\w*|how|mean\w*|sorry|pardon|again|repeat|follow\w*|understand\w*"
+            r"|lost|unclear|clear\w*|question|word\w*|explain|say (?:it|that)|sure|get (?:you|it|that|what)|with you"
+            r"|hear\w*|heard|caught|catch|missed|asking|after|point me|plain\w*|simpl\w+|another way|rephrase"
+            r"|about|tell me|remind)\b",
+            re.IGNORECASE,
+        ),
+    }
+)
+"""Words without one of which a clause is no such act."""
+_TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "spent": re.compile(r"^(?:and )?just like that$|\bit(?:['’]s| is) the same(?: thing)?$", re.IGNORECASE),
+        "declines": re.compile(
+            r"\bwhat i (?:do not|don['’]?t|never|did not|didn['’]?t)\b|\bnot saying\b", re.IGNORECASE
+        ),
+        "corrects": re.compile(r"\bi(?:['’]ve| have)? (?:said|told)\b.*\b(?:him|her|them)\b", re.IGNORECASE),
+        "wants_withdrawal": re.compile(
+            rf"\b(?:can['’]?t|cannot|couldn['’]?t|could not|never) (?:\w+ )?(?:delete|erase|wipe|bin)\b"
+            rf"|{BETWEEN_US.pattern}",
+            re.IGNORECASE,
+        ),
+    }
+)
+"""Words with one of which it is none."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message in which something may be heard.
+
+    Attributes:
+        text: its words.
+        clauses: its parts.
+        judged: of each, whether a rule heard something in it, which may have been none.
+        denied: what the message says not to be meant.
+    """
+
+    text: str
+    clauses: Sequence[Clause]
+    judged: Sequence[bool]
+    denied: AbstractSet[Act]
+
+
+def with_talk(found: Sequence[HeardAct | None], chances: Floats, message: Message) -> list[HeardAct | None]:
+    """What was heard, with what the model hears.
+
+    Args:
+        found: what was heard in each clause; None for what only tells.
+        chances: of `DONE`, [clauses, done].
+        message: the message.
+    """
+    story = len(message.text.split()) >= STORY
+    kept: list[HeardAct | None] = []
+    for clause, one, own, settled in zip(message.clauses, found, chances, message.judged, strict=True):
+        chance = dict(zip(DONE, map(float, own), strict=True))
+        if one is not None and one.about == "told" and chance["complains"] < NO_COMPLAINT:
+            one = None
+        elif one is None and not settled and not clause.filler:
+            one = _heard(clause, chance, message, story=story)
+        elif one is not None and one.act == "wants_pause" and _is_corrected(chance):
+            one = _heard(clause, chance, message, story=story) or one
+        kept.append(one)
+    return kept
+
+
+def _is_corrected(chance: Mapping[str, float]) -> bool:
+    """Whether “hang on” or “wait” leads in a correction, and asks for no moment."""
+    return chance["corrects"] >= CORRECTED and chance["wants_pause"] < NO_PAUSE
+
+
+def _heard(clause: Clause, chance: Mapping[str, float], message: Message, *, story: bool) -> HeardAct | None:
+    """What the model hears in a clause in which nothing else was heard."""
+    over = {
+        name: chance[name] - hears.least - (hears.in_a_story if story else 0.0)
+        for name, hears in HEARS.items()
+        if hears.act not in message.denied
+    }
+    if not over:
+        return None
+    name = max(over, key=lambda each: over[each])
+    hears = HEARS[name]
+    if over[name] < 0 or _is_told(clause, name, message):
+        return None
+    if name == "corrects" and chance["corrects_self"] >= HEARS["corrects_self"].least:
+        hears = HEARS["corrects_self"]
+    return HeardAct(
+        act=hears.act,
+        start=clause.start,
+        end=clause.end,
+        sure=hears.act not in ASKED_BACK,
+        about=about_of(clause.text) if hears.act == "asks_interviewer" else hears.about,
+        heard_by="reader",
+    )
+
+
+def _is_told(clause: Clause, name: str, message: Message) -> bool:
+    """Whether such words are a part of what is told."""
+    if HEARS[name].act not in ASKED_BACK and any(
+        REPORTS.search(message.text[:end].rstrip()) for end in (clause.start, clause.end)
+    ):
+        return True
+    if name in _NEEDED and _NEEDED[name].search(clause.text) is None:
+        return True
+    if name in _TOLD and _TOLD[name].search(clause.text) is not None:
+        return True
+    return HEARS[name].act in ("complains", "declines", "wants_topic") and LIFE.search(clause.text) is not None
