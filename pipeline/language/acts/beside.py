@@ -22,8 +22,10 @@ from pipeline.language.reader.talk import DONE
 
 STORY = 20
 """Words from which on a message tells a story."""
-CORRECTED, NO_PAUSE = 0.8, 0.2
-"""Chances from which words that ask for a moment correct something instead, and below which they ask for none."""
+GIVES_WAY: Mapping[Act, float] = MappingProxyType({"wants_pause": 0.2, "declines": 0.05})
+"""Chances of what a rule has heard below which it gives way to a correction, or to asking back, …"""
+INSTEAD = 0.8
+"""… of which the chance is as much."""
 NO_COMPLAINT: Final = 0.1
 """Chance below which a clause does not complain that rules take for saying that it was told before."""
 
@@ -132,15 +134,17 @@ def with_talk(found: Sequence[HeardAct | None], chances: Floats, message: Messag
             one = None
         elif one is None and not settled and not clause.filler:
             one = _heard(clause, chance, message, story=story)
-        elif one is not None and one.act == "wants_pause" and _is_corrected(chance):
+        elif one is not None and _gives_way(one, chance):
             one = _heard(clause, chance, message, story=story) or one
         kept.append(one)
     return kept
 
 
-def _is_corrected(chance: Mapping[str, float]) -> bool:
-    """Whether “hang on” or “wait” leads in a correction, and asks for no moment."""
-    return chance["corrects"] >= CORRECTED and chance["wants_pause"] < NO_PAUSE
+def _gives_way(one: HeardAct, chance: Mapping[str, float]) -> bool:
+    """Whether “hang on” leads in a correction and asks for no moment, or “I can't answer that” asks what is meant."""
+    return chance.get(one.act, 1.0) < GIVES_WAY.get(one.act, 0.0) and (
+        max(chance["corrects"], chance["asks_back"]) >= INSTEAD
+    )
 
 
 def _heard(clause: Clause, chance: Mapping[str, float], message: Message, *, story: bool) -> HeardAct | None:

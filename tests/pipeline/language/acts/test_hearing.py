@@ -355,6 +355,7 @@ def test_danger_in_a_few_plain_words_is_never_faint(trained: ActHearing, text: s
         ("We paid sixty for the pram. Sixteen, I should say, it had a wheel off.", "corrects", "self"),
         ("My brother Ian. No hang on, it was Colin who fetched me, Ian was at sea.", "corrects", "self"),
         ("It was them who were late, I was there at nine.", "corrects", "put_right"),
+        ("The bus or the driver? I can't answer half a question.", "asks_back", ""),
         ("Is that about the shoes or about the whole day?", "asks_back", ""),
         ("Fine. Will my landlord ever get to see this?", "asks_interviewer", "readers"),
         ("My tea's on the table and the lads are shouting, so that's my lot with you.", "wants_stop", ""),

@@ -229,6 +229,39 @@ def test_probe_that_was_asked_last_gives_way(back: SayingBack) -> None:
     )
 
 
+BEFORE = "The door was open. Tell me more about that."
+
+
+def test_words_alone_are_said_back_to_who_knows_what_that_means(back: SayingBack) -> None:
+    LIKELY.update({"like": 0.1, "more": 0.9})
+    [first] = about(back, request())
+    assert first.text != first.echo.text
+    [again] = about(back, request(asked=(BEFORE, "And then?")))
+    assert again.text == again.echo.text == "He didn't dare ask you."
+    assert check(again.text, recent_questions=(), language="en", max_words=25, allowed_words=(*ANSWER.split(),)) == []
+    [in_a_row] = about(back, request(asked=(BEFORE, "You waited.", "You went home.")))
+    assert in_a_row.text == in_a_row.echo.text
+    [fourth] = about(back, request(asked=(BEFORE, "You waited.", "You went home.", "You slept.")))
+    assert fourth.text != fourth.echo.text
+    assert fourth.value < in_a_row.value
+
+
+def test_who_did_not_take_it_up_is_asked_for_more(back: SayingBack) -> None:
+    LIKELY.update({"like": 0.1, "more": 0.9})
+    lines = (Line(speaker="interviewer", text="You waited."), Line(speaker="respondent", text="He didn't dare ask me."))
+    [said] = about(back, request(asked=(BEFORE, "You waited."), lines=lines))
+    assert said.text != said.echo.text
+
+
+def test_nobody_is_told_that_they_did_to_themselves_what_somebody_else_did(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RATINGS, "You looked at you as if you were mad.", 3.0)
+    found = back.found(request("I looked at me as if I were mad. He didn't dare ask me."))
+    assert "He didn't dare ask you." in [said.echo.text for said in found]
+    assert "You looked at you as if you were mad." not in [said.echo.text for said in found]
+
+
 def test_saying_something_back_again_and_again_loses(back: SayingBack) -> None:
     echo = "The door was open. Tell me more about that."
     plain = back.found(request(asked=("What happened?", "And then?")))[0].value
