@@ -112,8 +112,8 @@ _IS_DONE = re.compile(
 )
 """What is done to something, or has been: it is so now."""
 _MIXED_UP = re.compile(
-    r"you (?:\w+ )?(?:\w+ (?:at|to|on|for|with|from|by)|asked|told|gave|hugged|kissed|called|sent|pushed|pulled|made|let"
-    r"|left|drove|took|paid|thanked|helped|rang|phoned) you(?= |[.,;]|$)",
+    r"you (?:\w+ )?(?:\w+ (?:at|to|on|for|with|from|by)|asked|told|gave|hugged|kissed|called|sent|pushed|pulled|made"
+    r"|let|left|drove|took|paid|thanked|helped|rang|phoned) you(?= |[.,;]|$)",
     re.IGNORECASE,
 )
 """What somebody else did, with the respondent as who did it: “You looked at you.”"""
