@@ -484,6 +484,11 @@ class QuestionRequest(Record):
     instructions: tuple[str, ...] = ()
     """What prompts say about the method and the research objective; a question must not repeat it."""
 
+    @property
+    def ends(self) -> bool:
+        """Whether it is the last question."""
+        return self.kind == "closing" or bool(self.strategy and self.strategy.generates_closing_question)
+
 
 class QuestionWriter(Protocol):
     """Phrases questions."""

@@ -126,9 +126,7 @@ class Checker:
         spared = self._spared(plain)
         yield from self._exposing(text, whole=True)
         yield from self._improper(text, plain, spared)
-        for refusal in whole_refusals(plain, self.language):
-            if refusal.code != "not_a_question" or not self._says_back(plain):
-                yield refusal
+        yield from whole_refusals(plain, self.language)
         yield from leading_refusals(plain, self.language)
         yield from loaded_refusals(spared, self.language)
         yield from presuming_refusals(plain, self._said, self.language)
@@ -176,12 +174,6 @@ class Checker:
         """The text with the respondent's words masked, so that lists of forbidden words do not match them."""
         said = self._said
         return WORD.sub(lambda match: "q" if match.group(0) in said else match.group(0), plain) if said else plain
-
-    def _says_back(self, plain: str) -> bool:
-        """Whether the last sentence only says the respondent's own words back, which asks for more of them."""
-        last = sentences(plain)[-1:]
-        own = [word for word in WORD.findall(last[0]) if word not in FUNCTION_WORDS["en"]] if last else []
-        return self.language.casefold().startswith("en") and bool(own) and all(word in self._said for word in own)
 
     def is_endless(self, text: str) -> bool:
         """Whether a text is too long to be checked by patterns."""

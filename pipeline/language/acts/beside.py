@@ -22,10 +22,10 @@ from pipeline.language.reader.talk import DONE
 
 STORY = 20
 """Words from which on a message tells a story."""
-GIVES_WAY: Mapping[Act, float] = MappingProxyType({"wants_pause": 0.2, "declines": 0.05})
-"""Chances of what a rule has heard below which it gives way to a correction, or to asking back, …"""
-INSTEAD = 0.8
-"""… of which the chance is as much."""
+INSTEAD, NO_PAUSE = 0.8, 0.2
+"""Chances from which words that ask for a moment correct something instead, and below which they ask for none."""
+NO_REFUSAL, NOT_SPENT = 0.02, 0.1
+"""Chances below which what rules take for a refusal is none: of 25 three had so little, none of which was one."""
 NO_COMPLAINT: Final = 0.1
 """Chance below which a clause does not complain that rules take for saying that it was told before."""
 
@@ -93,7 +93,7 @@ _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "corrects": re.compile(r"\bi(?:['’]ve| have)? (?:said|told)\b.*\b(?:him|her|them)\b", re.IGNORECASE),
         "wants_withdrawal": re.compile(
             rf"\b(?:can['’]?t|cannot|couldn['’]?t|could not|never) (?:\w+ )?(?:delete|erase|wipe|bin)\b"
-            rf"|{BETWEEN_US.pattern}",
+            rf"|\bnames? out\b|{BETWEEN_US.pattern}",
             re.IGNORECASE,
         ),
     }
@@ -134,17 +134,23 @@ def with_talk(found: Sequence[HeardAct | None], chances: Floats, message: Messag
             one = None
         elif one is None and not settled and not clause.filler:
             one = _heard(clause, chance, message, story=story)
-        elif one is not None and _gives_way(one, chance):
+        elif one is not None and _is_corrected(one, chance):
             one = _heard(clause, chance, message, story=story) or one
+        elif one is not None and _refuses_nothing(one, chance):
+            one = _heard(clause, chance, message, story=story)
         kept.append(one)
     return kept
 
 
-def _gives_way(one: HeardAct, chance: Mapping[str, float]) -> bool:
-    """Whether “hang on” leads in a correction and asks for no moment, or “I can't answer that” asks what is meant."""
-    return chance.get(one.act, 1.0) < GIVES_WAY.get(one.act, 0.0) and (
-        max(chance["corrects"], chance["asks_back"]) >= INSTEAD
-    )
+def _is_corrected(one: HeardAct, chance: Mapping[str, float]) -> bool:
+    """Whether “hang on” or “wait” leads in a correction, and asks for no moment."""
+    return one.act == "wants_pause" and chance["wants_pause"] < NO_PAUSE and chance["corrects"] >= INSTEAD
+
+
+def _refuses_nothing(one: HeardAct, chance: Mapping[str, float]) -> bool:
+    """Whether what a rule takes for a refusal is part of what is told, or asks back: “I can't answer a pronoun.”"""
+    refuses = chance["declines"] >= NO_REFUSAL or chance["spent"] >= NOT_SPENT
+    return one.act == "declines" and one.heard_by == "rules" and not refuses
 
 
 def _heard(clause: Clause, chance: Mapping[str, float], message: Message, *, story: bool) -> HeardAct | None:

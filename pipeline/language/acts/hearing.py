@@ -243,6 +243,12 @@ CONTRADICTS = re.compile(
 )
 """Denies what the interviewer took for granted, or names a correction: “No, nobody's in danger.”, “For us, I said, not
 for me.” What is denied else may agree: “You never got up first.” “Well, no, I didn't.”"""
+NAMES_OUT = re.compile(
+    r"\b(?:please|can|could|would|will)\b[^.?!]{0,60}\b(?:leave|keep|take|cut)\b[^.?!]{0,30}\bnames?\b[^.?!]{0,20}\bout\b"
+    r"|\b(?:leave|keep|take) (?:the |our |all |my |any )?names? out\b[^.?!]{0,20}\bplease\b",
+    re.IGNORECASE,
+)
+"""A wish that names be left out, which is none to have all deleted."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
@@ -326,6 +332,7 @@ class ActHearing:
         if len(sentences(question)) > 1:
             found = _added(clauses, found, CONTRADICTS.search(text), "corrects", about=DENIED)
         found = _added(clauses, found, CONFIDENTIAL.search(text), "asks_interviewer", about="readers")
+        found = _added(clauses, found, NAMES_OUT.search(text), "asks_interviewer", about="names")
         if self._talk is not None and question:
             spans = [(clause.start, clause.end, clause.text) for clause in clauses]
             of_talk = self._talk.chances(self._network.read(question, "", text), question, spans, chances)

@@ -14,6 +14,7 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"\b(who|anyone|anybody|someone|somebody|people)\b.*\b(read|see|sees|reads|listen|get|gets|look|looks)\b",
         ),
         ("readers", r"\b(go|goes|end up|sent)\b.*\b(to|where)\b|\bwhere (does|do|will) (this|it|that|my)\b"),
+        ("names", r"\bnames?\b.{0,40}\b(?:out|off|left|mention\w*|used?|written|changed?)\b|\banonym\w*"),
         ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),
         ("left", r"\b(how many|how much) (more|longer)\b|\b(questions|is) left\b|\bnearly (done|finished|there)\b"),
         ("length", r"\bhow long\b"),

@@ -25,11 +25,13 @@ class Advice:
         said: what could be said back, the best first.
         ratings: by kind of probe, in a concept test by move, what moderators are expected to think of it here, 0 to 3.
         most: what saying something back promises at the most, whatever the question is about.
+        foremost: what of the last answer promises most to be said back where the interview ends.
     """
 
     said: Sequence[Said] = ()
     ratings: Mapping[str, float] = field(default_factory=dict)
     most: float = 0.0
+    foremost: Said | None = None
 
 
 NONE = Advice()
@@ -57,7 +59,8 @@ class Adviser:
         """What is known for a request."""
         if self._back is None:
             return NONE
-        return Advice(self._back.found(request), self._ratings(request), self._back.most(request))
+        back = self._back
+        return Advice(back.found(request), self._ratings(request), back.most(request), back.foremost(request))
 
     def _ratings(self, request: QuestionRequest) -> Mapping[str, float]:
         answers = tuple(line.text for line in request.lines if line.speaker == "respondent")

@@ -100,6 +100,8 @@ LATE = 8
 TOLD_BY_THEN = {"then": 0.5, "like": 0.5, "more": 0.3, "means": 0.3}
 """… and what the plainest probes lose then: of 74 19 in a hundred were good and 32 bad, of 138
 before that 43 and 12."""
+WORTH_BACK = 2.0
+"""What something of the last answer must promise to be said back before the end."""
 LITTLE, LITTLE_TOLD = 2.0, 30
 """What all that could be asked of the last answer must promise from then on, where it has no more than so many words:
 of 43 questions that were asked where nothing promised so much 21 in a hundred were good and 56 bad, of as many that
@@ -434,11 +436,6 @@ def _returns(request: QuestionRequest) -> bool:
     return any(sum(word in answer for answer in answers) >= RETURNED for word in own - asked - topic - COMMON)
 
 
-def _closes(request: QuestionRequest) -> bool:
-    """Whether a question is the last one."""
-    return request.kind == "closing" or bool(request.strategy and request.strategy.generates_closing_question)
-
-
 def _leaves(request: QuestionRequest) -> bool:
     """Whether a question leaves what was said for the topic or the guide."""
     return request.strategy is not None and request.strategy.node_binding == "none"
@@ -491,15 +488,17 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     best = [text for _, text in ranking]
     best = [*_before_all(request, speaking, told, advice, best), *best]
     listed = about is None and bool(best) and not kind_of(best[0])
-    thanks = _closes(request) or (not before and listed and _goes_on_from_what_weighs(request, speaking))
+    thanks = request.ends or (not before and listed and _goes_on_from_what_weighs(request, speaking))
     if thanks and len((answer or "").split()) >= MUCH and not plain and not request.complained:
         before = _pick(speaking.thanks, request, "thanks")
+    if request.ends and advice.foremost and best and best[0].startswith(advice.foremost.echo.text):
+        before = ""  # It was heard by that.
     if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
         best = [*_asked(_turned(speaking.hesitating, request, "hesitating"), request, speaking, None), *best]
         before = ""
     if answer and not plain and request.kind == "follow_up" and _is_moved(request, answer):
         before = _pick(speaking.takes_time, request, "moved")
-    sorry = bool(before) and before.startswith(sympathies(speaking)) and not _closes(request)
+    sorry = bool(before) and before.startswith(sympathies(speaking)) and not request.ends
     if answer and sorry and (ends_with_loss(request, answer) or about is None):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     elif sorry:
@@ -529,10 +528,13 @@ def _before_all(
     answer = _last_answer(request) or ""
     if request.unheard and not request.complained:
         yield from _asked(_turned(speaking.probes, request, "probe"), request, speaking, None)
-    wished = not _closes(request) and request.kind == "follow_up" and _hinted(request, speaking, wished=True)
+    wished = not request.ends and request.kind == "follow_up" and _hinted(request, speaking, wished=True)
     if hint := wished or (request.complained and _hinted(request, speaking)):
         yield hint
-    if _closes(request):
+    if request.ends:
+        if answer and not request.complained and advice.foremost and advice.foremost.value >= WORTH_BACK:
+            back = _turned(speaking.closings_back, request, "closing")
+            yield from (text.replace("{echo}", advice.foremost.echo.text) for text in back)
         if answer and _is_heavy(request) and not request.complained:
             yield from _asked(_turned(speaking.closings_heavy, request, "closing"), request, speaking, None)
         return
@@ -619,7 +621,7 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
         own = ()  # a form of its own would be about something, and there is nothing
     if own:
         return own
-    if _closes(request):
+    if request.ends:
         return _plain(speaking.closings)
     if strategy is not None and strategy.focus_mode == "guide" and request.focus_label:
         return _plain(speaking.elements)

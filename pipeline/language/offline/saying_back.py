@@ -18,8 +18,6 @@ from pipeline.language.offline.worth_model import WorthModel
 from pipeline.language.reader.network import LONGEST_REMEMBERED
 from pipeline.language.srl import DocCache
 from pipeline.ports import QuestionRequest
-from pipeline.question.forms import QUESTION_MARKS, is_request, table_of
-from pipeline.question.patterns import normalise
 from pipeline.question.templates import stable_hash, was_asked
 from pipeline.question.text import sentences, words
 
@@ -57,12 +55,6 @@ back readers called 30 in a hundred exactly right and 39 bad, of what was asked 
 LATE, MORE_BY_THEN = 8, 0.3
 """Questions from which on asking for more of what is said back loses so much: of 19 times six or seven hurt, of 46
 before that seven."""
-MOST_BARE, TAKEN_UP = 3, 8
-"""How often in a row something is said back without asking for more of it, and words of an answer that took it up. At
-60 moments at which more was asked of something said back, in interviews where that had been done before, two readers
-called the words alone exactly right 44 times, with what was asked behind them once; nobody was ashamed of them."""
-ASKED_OUT = 0.4
-"""What asking for more of what is said back loses by then."""
 MISFIT = 9.0
 """What a probe loses that does not fit the time of what is said back."""
 THOUGHT = 0.6
@@ -180,6 +172,14 @@ class SayingBack:
         if not _may_hear(request):
             return 0.0
         return max((said.value for said in self._right(request, _Moment.of(request))), default=0.0)
+
+    def foremost(self, request: QuestionRequest) -> Said | None:
+        """What promises most of the last answer where the interview ends; None where nothing should be said back."""
+        if not request.ends or request.stimulus:
+            return None
+        if not _may_hear(request.model_copy(update={"kind": "follow_up"})):
+            return None
+        return max(self._right(request, _Moment.of(request)), key=lambda said: said.value, default=None)
 
     def _right(self, request: QuestionRequest, moment: _Moment) -> Iterator[Said]:
         """All that could be said back but what its teller has put right, the best first."""
@@ -357,36 +357,13 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
     lost += EACH_MORE * min(MOST_RUN, max(0, _run(questions, speaking) - RUN + 1))
     lost += CLIPPED * (len(worth.echo.text.split()) <= SHORT)
     lost += sum(amount for said, amount in HEARD_ODDLY if said.search(worth.echo.text))
-    bare = probe == "more" and _may_be_bare(moment, speaking)
-    late = moment.count >= LATE and moment.method != echo_worth.CONCEPT_TEST
-    lost += MORE_BY_THEN * (probe == "more" and late and not bare)
-    lost += ASKED_OUT * (probe == "more" and not bare and says_back(questions, speaking) > 0)
+    lost += MORE_BY_THEN * (probe == "more" and moment.count >= LATE and moment.method != echo_worth.CONCEPT_TEST)
     texts = speaking.behind(probe, time)
     if texts and worth.rating >= LEAST:
         at = stable_hash(moment.seed, moment.turn, "echo", probe) % len(texts)
         fresh = [text for text in (*texts[at:], *texts[:at]) if not any(was_asked(text, asked) for asked in questions)]
-        text = worth.echo.text if bare else f"{worth.echo.text} {(fresh or texts)[0]}"
+        text = f"{worth.echo.text} {(fresh or texts)[0]}"
         yield Said(text, worth.echo, worth.rating, worth.rating - lost)
-
-
-def _may_be_bare(moment: _Moment, speaking: LanguagePhrasing) -> bool:
-    """Whether something may be said back without asking for more of it.
-
-    Only to somebody who has heard lately what that means, and who told on when it was done before.
-    """
-    last, run = moment.questions[-1:], 0
-    while run < len(moment.questions) and is_bare(moment.questions[-run - 1]):
-        run += 1
-    took_it_up = not last or not is_bare(last[0]) or len(moment.answers[-1].split()) >= TAKEN_UP
-    return says_back(moment.questions, speaking) > 0 and run < MOST_BARE and took_it_up
-
-
-def is_bare(question: str) -> bool:
-    """Whether a question only says something back, and asks nothing."""
-    said = sentences(question)[-1:]
-    table = table_of("en")
-    assert table is not None
-    return bool(said) and not QUESTION_MARKS.search(said[0]) and not is_request(normalise(said[0]), table)
 
 
 def _says_thoughts(echo: Echo, moment: _Moment) -> bool:
@@ -447,6 +424,6 @@ def _run(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
 
 
 def says_back(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
-    """How many questions say something of an answer back, mostly before a probe."""
+    """How many questions say something of an answer back before a probe."""
     probes = tuple(f". {text}" for known in speaking.after_echo.values() for text in known.texts)
-    return sum(question.endswith(probes) or is_bare(question) for question in questions)
+    return sum(question.endswith(probes) for question in questions)

@@ -89,6 +89,7 @@ class LanguagePhrasing(BaseModel):
     presenting: tuple[str, ...] = Field(min_length=2)
     closings: tuple[str, ...]
     closings_heavy: tuple[str, ...] = ()
+    closings_back: tuple[str, ...] = ()
     rephrase: tuple[str, ...]
     rephrase_topic: tuple[str, ...]
     dont_know: str

@@ -342,6 +342,26 @@ def test_who_leaves_a_subject_in_words_that_no_rule_knows_is_heard(
     assert any(one.act == act and (not about or one.about == about) for one in found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'd call her Ruth if I must. Would you please leave the names out?",
+        "We were four. Could whoever reads this keep our names out of it?",
+    ],
+)
+def test_wish_that_names_be_left_out_is_answered_and_deletes_nothing(trained: ActHearing, text: str) -> None:
+    found = trained.read_sync(text, "Who was there?", "en")
+    assert ("asks_interviewer", "names") in {(act.act, act.about) for act in found}
+    assert "wants_withdrawal" not in {act.act for act in found}
+
+
+def test_what_rules_take_for_a_refusal_and_the_network_denies_is_none(trained: ActHearing) -> None:
+    text = "About what? The drawer, my work, or the names? I can't answer a pronoun."
+    found = {act.act for act in trained.read_sync(text, "And what does that mean for you?", "en")}
+    assert "asks_back" in found
+    assert "declines" not in found
+
+
 @pytest.mark.parametrize("text", ["I want to die.", "I want to die. There's your answer."])
 def test_danger_in_a_few_plain_words_is_never_faint(trained: ActHearing, text: str) -> None:
     [danger] = [act for act in trained.read_sync(text, "How do you feel about it?", "en") if act.act == "risk"]

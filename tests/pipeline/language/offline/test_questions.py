@@ -24,6 +24,7 @@ from pipeline.language.offline.questions import (
     STORY_TOLD,
     TOLD_BY_THEN,
     WHAT_ELSE,
+    WORTH_BACK,
     OfflineQuestionWriter,
     compose,
     is_dont_know,
@@ -820,6 +821,20 @@ def test_what_weighs_is_not_left_with_the_interview(answer: str, heavy: bool) ->
     close = next(strategy for strategy in method.strategies if strategy.generates_closing_question)
     last = compose(request("means_end_chain", close, kind="closing", answer=answer))
     assert last.endswith(tuple(phrasing("en").closings_heavy)) == heavy
+
+
+@pytest.mark.parametrize(("value", "heard"), [(WORTH_BACK, True), (WORTH_BACK - 0.1, False)])
+def test_what_promises_most_is_said_back_before_the_end(value: float, heard: bool) -> None:
+    told = "I still have the ten pounds that he gave me"
+    answer = f"The key was in my pocket all the time. {told}."
+    method = METHODS["means_end_chain"]
+    close = next(strategy for strategy in method.strategies if strategy.generates_closing_question)
+    text = "You still have the ten pounds that he gave you."
+    echo = Echo(text, told, answer.index(told), len(answer) - 1, 0, whole=True, sentence=f"{told}.")
+    advice = Advice(foremost=Said(text, echo, value, value))
+    last = compose(request("means_end_chain", close, kind="closing", answer=answer), advice=advice)
+    assert last.startswith(text) == heard
+    assert last.endswith("?")
 
 
 def test_who_complains_and_tells_something_new_is_asked_of_that() -> None:

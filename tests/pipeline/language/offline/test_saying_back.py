@@ -229,30 +229,6 @@ def test_probe_that_was_asked_last_gives_way(back: SayingBack) -> None:
     )
 
 
-BEFORE = "The door was open. Tell me more about that."
-
-
-def test_words_alone_are_said_back_to_who_knows_what_that_means(back: SayingBack) -> None:
-    LIKELY.update({"like": 0.1, "more": 0.9})
-    [first] = about(back, request())
-    assert first.text != first.echo.text
-    [again] = about(back, request(asked=(BEFORE, "And then?")))
-    assert again.text == again.echo.text == "He didn't dare ask you."
-    assert check(again.text, recent_questions=(), language="en", max_words=25, allowed_words=(*ANSWER.split(),)) == []
-    [in_a_row] = about(back, request(asked=(BEFORE, "You waited.", "You went home.")))
-    assert in_a_row.text == in_a_row.echo.text
-    [fourth] = about(back, request(asked=(BEFORE, "You waited.", "You went home.", "You slept.")))
-    assert fourth.text != fourth.echo.text
-    assert fourth.value < in_a_row.value
-
-
-def test_who_did_not_take_it_up_is_asked_for_more(back: SayingBack) -> None:
-    LIKELY.update({"like": 0.1, "more": 0.9})
-    lines = (Line(speaker="interviewer", text="You waited."), Line(speaker="respondent", text="He didn't dare ask me."))
-    [said] = about(back, request(asked=(BEFORE, "You waited."), lines=lines))
-    assert said.text != said.echo.text
-
-
 def test_nobody_is_told_that_they_did_to_themselves_what_somebody_else_did(
     back: SayingBack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
