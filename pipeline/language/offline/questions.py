@@ -100,7 +100,7 @@ LATE = 8
 TOLD_BY_THEN = {"then": 0.5, "like": 0.5, "more": 0.3, "means": 0.3}
 """… and what the plainest probes lose then: of 74 19 in a hundred were good and 32 bad, of 138
 before that 43 and 12."""
-WORTH_BACK = 2.0
+WORTH_BACK = 1.9
 """What something of the last answer must promise to be said back before the end."""
 LITTLE, LITTLE_TOLD = 2.0, 30
 """What all that could be asked of the last answer must promise from then on, where it has no more than so many words:
@@ -532,7 +532,7 @@ def _before_all(
     if hint := wished or (request.complained and _hinted(request, speaking)):
         yield hint
     if request.ends:
-        if answer and not request.complained and advice.foremost and advice.foremost.value >= WORTH_BACK:
+        if answer and not request.complained and advice.foremost and advice.foremost.rating >= WORTH_BACK:
             back = _turned(speaking.closings_back, request, "closing")
             yield from (text.replace("{echo}", advice.foremost.echo.text) for text in back)
         if answer and _is_heavy(request) and not request.complained:

@@ -179,7 +179,7 @@ class SayingBack:
             return None
         if not _may_hear(request.model_copy(update={"kind": "follow_up"})):
             return None
-        return max(self._right(request, _Moment.of(request)), key=lambda said: said.value, default=None)
+        return max(self._right(request, _Moment.of(request)), key=lambda said: said.rating, default=None)
 
     def _right(self, request: QuestionRequest, moment: _Moment) -> Iterator[Said]:
         """All that could be said back but what its teller has put right, the best first."""
