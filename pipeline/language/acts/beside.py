@@ -26,6 +26,9 @@ INSTEAD, NO_PAUSE = 0.8, 0.2
 """Chances from which words that ask for a moment correct something instead, and below which they ask for none."""
 NO_REFUSAL, NOT_SPENT = 0.02, 0.1
 """Chances below which what rules take for a refusal is none: of 25 three had so little, none of which was one."""
+NO_CORRECTION: Final = 0.015
+"""Chance below which what rules take for a correction is none: of 55 ten had so little (“strictly speaking, there's
+nobody”), none of which was one."""
 NO_COMPLAINT: Final = 0.1
 """Chance below which a clause does not complain that rules take for saying that it was told before."""
 
@@ -84,6 +87,11 @@ _NEEDED: Mapping[str, re.Pattern[str]] = MappingProxyType(
     }
 )
 """Words without one of which a clause is no such act."""
+_AGREES = re.compile(
+    r"\W*(?:haha|ha|oh|well|mm|hm)?\W*(?:aye|yes|yeah|yep|exactly|right|that['’]?s (?:what i said|right|it))\b",
+    re.IGNORECASE,
+)
+"""How a message begins that agrees: “Aye, that's what I said. Late.”"""
 _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "spent": re.compile(r"^(?:and )?just like that$|\bit(?:['’]s| is) the same(?: thing)?$", re.IGNORECASE),
@@ -130,7 +138,7 @@ def with_talk(found: Sequence[HeardAct | None], chances: Floats, message: Messag
     kept: list[HeardAct | None] = []
     for clause, one, own, settled in zip(message.clauses, found, chances, message.judged, strict=True):
         chance = dict(zip(DONE, map(float, own), strict=True))
-        if one is not None and one.about == "told" and chance["complains"] < NO_COMPLAINT:
+        if one is not None and _is_none(one, chance, message):
             one = None
         elif one is None and not settled and not clause.filler:
             one = _heard(clause, chance, message, story=story)
@@ -145,6 +153,16 @@ def with_talk(found: Sequence[HeardAct | None], chances: Floats, message: Messag
 def _is_corrected(one: HeardAct, chance: Mapping[str, float]) -> bool:
     """Whether “hang on” or “wait” leads in a correction, and asks for no moment."""
     return one.act == "wants_pause" and chance["wants_pause"] < NO_PAUSE and chance["corrects"] >= INSTEAD
+
+
+def _is_none(one: HeardAct, chance: Mapping[str, float], message: Message) -> bool:
+    """Whether what was taken for a complaint, or a correction, is part of what is told."""
+    if one.about == "told":
+        return chance["complains"] < NO_COMPLAINT
+    if one.act != "corrects" or one.about or one.details:
+        return False
+    agrees = one.heard_by == "reader" and _AGREES.match(message.text) is not None
+    return agrees or chance["corrects"] < NO_CORRECTION
 
 
 def _refuses_nothing(one: HeardAct, chance: Mapping[str, float]) -> bool:
@@ -183,6 +201,8 @@ def _is_told(clause: Clause, name: str, message: Message) -> bool:
     if HEARS[name].act not in ASKED_BACK and any(
         REPORTS.search(message.text[:end].rstrip()) for end in (clause.start, clause.end)
     ):
+        return True
+    if name == "corrects" and _AGREES.match(message.text):
         return True
     if name in _NEEDED and _NEEDED[name].search(clause.text) is None:
         return True

@@ -355,6 +355,20 @@ def test_wish_that_names_be_left_out_is_answered_and_deletes_nothing(trained: Ac
     assert "wants_withdrawal" not in {act.act for act in found}
 
 
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("He went home. What was that like for you?", "Aye, that's what I said. Late. I went down to my office."),
+        (
+            "It looked lonely. Tell me a bit more about that.",
+            "My sister is dead and he is in a home, so there's nobody it could be mentioned to, strictly speaking.",
+        ),
+    ],
+)
+def test_who_agrees_or_is_only_exact_corrects_nothing(trained: ActHearing, asked: str, text: str) -> None:
+    assert "corrects" not in {act.act for act in heeded(text, trained.read_sync(text, asked, "en"))}
+
+
 def test_what_rules_take_for_a_refusal_and_the_network_denies_is_none(trained: ActHearing) -> None:
     text = "About what? The drawer, my work, or the names? I can't answer a pronoun."
     found = {act.act for act in trained.read_sync(text, "And what does that mean for you?", "en")}
