@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -232,10 +233,11 @@ def test_probe_that_was_asked_last_gives_way(back: SayingBack) -> None:
 def test_nobody_is_told_that_they_did_to_themselves_what_somebody_else_did(
     back: SayingBack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(RATINGS, "You looked at you as if you were mad.", 3.0)
-    found = back.found(request("I looked at me as if I were mad. He didn't dare ask me."))
-    assert "He didn't dare ask you." in [said.echo.text for said in found]
-    assert "You looked at you as if you were mad." not in [said.echo.text for said in found]
+    [said] = about(back, request())
+    texts = ("You looked at you as if you were mad.", "You told you to go.", "You thought you were late.")
+    offered = tuple(replace(said, echo=replace(said.echo, text=text)) for text in texts)
+    monkeypatch.setattr(back, "_offered", lambda moment: offered)
+    assert [each.echo.text for each in back.found(request())] == ["You thought you were late."]
 
 
 def test_saying_something_back_again_and_again_loses(back: SayingBack) -> None:
