@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
+
 from pipeline.acts import Act
 from pipeline.outcome import HELD_BACK, STOPPING
 from pipeline.state import InterviewState
@@ -142,6 +144,17 @@ async def test_correction_retracts_what_was_understood_and_goes_on_from_what_is_
     assert gone.superseded_by == talk.state.utterances[-2].id
     assert all("tuesday" not in (one.label,) for one in talk.state.tracker.states)
     assert talk.state.turn_count == 1
+
+
+@pytest.mark.parametrize("about", ["put_right", "self"])
+async def test_correction_of_which_nobody_knows_what_is_wrong_takes_nothing_back(about: str) -> None:
+    text = "It was them who drove."
+    talk = interview({text: [(text, "corrects", {"about": about, "heard_by": "reader"})]})
+    await talk.say("The bus was late.", concepts(("late bus", "attribute")))
+    assert talk.state.question is not None and talk.state.question.focus_node_id is not None
+    await talk.say(text)
+    graph = talk.state.surface_graph()
+    assert [node.label for node in graph.live_nodes()] == ["late bus"]
 
 
 async def test_asking_back_puts_the_same_question_in_other_words() -> None:
