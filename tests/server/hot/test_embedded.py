@@ -23,6 +23,7 @@ from server.hot.datadir import DataDir, running_server
 from server.hot.embedded import EmbeddedValkey, runtime_dir
 from server.hot.errors import DataDirInUse, DataDirUnusable, EmbeddedFailed, StorageUnavailable
 from server.hot.redis import HotStore
+from server.hot.values import HotSettings
 from tests.support.patience import PATIENCE_S
 from tests.support.redis_model import play, random_operations
 from tests.support.redis_store import connect_store
@@ -113,7 +114,8 @@ async def test_kills_in_the_middle_of_operations_change_no_outcome(tmp_path: Pat
     statuses: list[int] = []
     server = EmbeddedValkey(tmp_path, longest_pause_s=0.1, on_restart=statuses.append)
     server.start()
-    hot = connect_store(server.url)
+    # On a busy machine a start may take longer than an operation is tried again otherwise.
+    hot = connect_store(server.url, HotSettings(op_deadline_s=PATIENCE_S))
     kills = 0
 
     async def kill_often() -> None:
@@ -128,7 +130,7 @@ async def test_kills_in_the_middle_of_operations_change_no_outcome(tmp_path: Pat
                 kill(server)
                 kills += 1
 
-    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(2 * PATIENCE_S), asyncio.TaskGroup() as group:
         tasks = [group.create_task(server.supervise(poll_s=0.005)), group.create_task(kill_often())]
         seed = 0
         while kills < 8:
