@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+
 from pipeline.acts import ASKED_BACK, ENOUGH, LEAVES, PUT_RIGHT, PUT_RIGHT_AT_ONCE, WEARY, Act, HeardAct
 from pipeline.language.acts.reading import Clause
 from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, REPORTS, about_of
@@ -29,6 +31,10 @@ NO_REFUSAL, NOT_SPENT = 0.02, 0.1
 NO_CORRECTION: Final = 0.015
 """Chance below which what rules take for a correction is none: of 55 ten had so little (“strictly speaking, there's
 nobody”), none of which was one."""
+NEAR: Final = "corrects_self near"
+"""The most that speaks, in a clause or beside it, for that what was just said is put right: “Sixteen, I should say.”"""
+ASKS_INSTEAD: Final = 0.9
+"""Chance from which “I don't know how you mean that” asks back, and does not say that there is nothing to tell."""
 NO_COMPLAINT: Final = 0.1
 """Chance below which a clause does not complain that rules take for saying that it was told before."""
 
@@ -51,19 +57,19 @@ class Hears:
 
 HEARS: Mapping[str, Hears] = MappingProxyType(
     {
-        "spent": Hears("complains", ENOUGH, least=0.6, in_a_story=0.05),
-        "declines": Hears("declines", LEAVES, least=0.65),
+        "spent": Hears("complains", ENOUGH, least=0.65, in_a_story=0.05),
+        "declines": Hears("declines", LEAVES, least=0.55),
         "elsewhere": Hears("wants_topic", "asked", least=0.7),
         "complains": Hears("complains", WEARY, least=0.65),
-        "corrects": Hears("corrects", PUT_RIGHT, least=0.65, in_a_story=0.05),
+        "corrects": Hears("corrects", PUT_RIGHT, least=0.55, in_a_story=0.1),
         "corrects_self": Hears("corrects", PUT_RIGHT_AT_ONCE, least=0.5),
         "asks_back": Hears("asks_back", least=0.35, in_a_story=0.15),
         "asks_interviewer": Hears("asks_interviewer", least=0.7),
-        "wants_stop": Hears("wants_stop", least=0.6, in_a_story=0.1),
+        "wants_stop": Hears("wants_stop", least=0.8, in_a_story=0.05),
         "wants_pause": Hears("wants_pause", least=0.6, in_a_story=0.1),
-        "distress": Hears("distress", least=0.5, in_a_story=0.1),
+        "distress": Hears("distress", least=0.55, in_a_story=0.1),
         "wants_withdrawal": Hears("wants_withdrawal", least=0.45, in_a_story=0.1),
-        "minor": Hears("minor", least=0.4, in_a_story=0.1),
+        "minor": Hears("minor", least=0.6, in_a_story=0.1),
         "risk": Hears("risk", least=0.97),
     }
 )
@@ -72,8 +78,8 @@ _NEEDED: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "declines": re.compile(r"\b(?:i|me|my|mine|we|us|let|leave|this|that|there|private|rather)\b", re.IGNORECASE),
         "complains": re.compile(
             r"\b(?:you\w*|ye|we|us|our|i(?:['’]ve| have)?(?: just| only| already)? (?:say|said|told|answered|asked)"
-            r"|question\w*|again|already|ask\w*|times?|interview\w*|talk\w*|machine|robot|form|words?|silly|daft|odd"
-            r"|stupid|personal|back|still|that|more)\b",
+            r"|question\w*|again|already|ask\w*|times|(?:\w+th|second|third|last|this|one more|another) time"
+            r"|interview\w*|talk\w*|machine|robot|form|words?|silly|daft|odd|stupid|personal|back|still|that|more)\b",
             re.IGNORECASE,
         ),
         "asks_interviewer": ASKS,
@@ -92,6 +98,19 @@ _AGREES = re.compile(
     re.IGNORECASE,
 )
 """How a message begins that agrees: “Aye, that's what I said. Late.”"""
+_NOR = re.compile(
+    r"\W*(?:oh|well|mm|hm)?\W*(?:no|nope|never|not)\b\W*(?:$|"
+    r"(?:i|we|you|he|she|it|they|there) (?:\w+['’]t|\w+ not|never)\b)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\w+n['’]t\b|\b(?:not|never|no|nobody|nothing|none|cannot|without)\b", re.IGNORECASE)
+"""How a message begins that agrees with what was denied, and words of what is: “You haven't spoken since?” “No. We have
+not.”"""
+_ASKS_WHETHER = re.compile(
+    r"\W*(?:and |so |but )?(?:did|do|does|have|has|had|is|are|was|were|can|could|would|will)(?:n['’]t)?\b",
+    re.IGNORECASE,
+)
+"""How a question begins that is answered by yes or no."""
 _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "spent": re.compile(r"^(?:and )?just like that$|\bit(?:['’]s| is) the same(?: thing)?$", re.IGNORECASE),
@@ -99,6 +118,9 @@ _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
             r"\bwhat i (?:do not|don['’]?t|never|did not|didn['’]?t)\b|\bnot saying\b", re.IGNORECASE
         ),
         "corrects": re.compile(r"\bi(?:['’]ve| have)? (?:said|told)\b.*\b(?:him|her|them)\b", re.IGNORECASE),
+        "minor": re.compile(
+            r"\b(?:nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b|\b(?:19|[2-9]\d)\b", re.IGNORECASE
+        ),
         "wants_withdrawal": re.compile(
             rf"\b(?:can['’]?t|cannot|couldn['’]?t|could not|never) (?:\w+ )?(?:delete|erase|wipe|bin)\b"
             rf"|\bnames? out\b|{BETWEEN_US.pattern}",
@@ -115,15 +137,24 @@ class Message:
 
     Attributes:
         text: its words.
+        question: what it answers.
         clauses: its parts.
         judged: of each, whether a rule heard something in it, which may have been none.
         denied: what the message says not to be meant.
     """
 
     text: str
+    question: str
     clauses: Sequence[Clause]
     judged: Sequence[bool]
     denied: AbstractSet[Act]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it begins with agreeing to what the interviewer said, or with an answer to yes or no."""
+        if _NOR.match(self.text) and (_DENIED.search(self.question) or _ASKS_WHETHER.match(self.question)):
+            return True
+        return _AGREES.match(self.text) is not None
 
 
 def with_talk(found: Sequence[HeardAct | None], chances: Floats, message: Message) -> list[HeardAct | None]:
@@ -136,13 +167,18 @@ def with_talk(found: Sequence[HeardAct | None], chances: Floats, message: Messag
     """
     story = len(message.text.split()) >= STORY
     kept: list[HeardAct | None] = []
-    for clause, one, own, settled in zip(message.clauses, found, chances, message.judged, strict=True):
+    of_self = chances[:, DONE.index("corrects_self")]
+    for at, (clause, one, settled) in enumerate(zip(message.clauses, found, message.judged, strict=True)):
+        own = chances[at]
+        if at + 1 < len(chances) and message.clauses[at + 1].filler:
+            own = np.maximum(own, chances[at + 1])  # "…, sorry."
         chance = dict(zip(DONE, map(float, own), strict=True))
+        chance[NEAR] = float(of_self[max(0, at - 1) : at + 2].max())
         if one is not None and _is_none(one, chance, message):
             one = None
         elif one is None and not settled and not clause.filler:
             one = _heard(clause, chance, message, story=story)
-        elif one is not None and _is_corrected(one, chance):
+        elif one is not None and (_is_corrected(one, chance) or _is_asked_back(one, chance)):
             one = _heard(clause, chance, message, story=story) or one
         elif one is not None and _refuses_nothing(one, chance):
             one = _heard(clause, chance, message, story=story)
@@ -155,14 +191,20 @@ def _is_corrected(one: HeardAct, chance: Mapping[str, float]) -> bool:
     return one.act == "wants_pause" and chance["wants_pause"] < NO_PAUSE and chance["corrects"] >= INSTEAD
 
 
+def _is_asked_back(one: HeardAct, chance: Mapping[str, float]) -> bool:
+    """Whether somebody does not know what is meant: “I don't know how you mean that, the cup or the machine?”"""
+    return one.act == "dont_know" and one.heard_by == "rules" and chance["asks_back"] >= ASKS_INSTEAD
+
+
 def _is_none(one: HeardAct, chance: Mapping[str, float], message: Message) -> bool:
     """Whether what was taken for a complaint, or a correction, is part of what is told."""
     if one.about == "told":
         return chance["complains"] < NO_COMPLAINT
     if one.act != "corrects" or one.about or one.details:
         return False
-    agrees = one.heard_by == "reader" and _AGREES.match(message.text) is not None
-    return agrees or chance["corrects"] < NO_CORRECTION
+    if _NOR.match(message.text) and message.agrees:
+        return True
+    return (one.heard_by == "reader" and message.agrees) or chance["corrects"] < NO_CORRECTION
 
 
 def _refuses_nothing(one: HeardAct, chance: Mapping[str, float]) -> bool:
@@ -184,7 +226,7 @@ def _heard(clause: Clause, chance: Mapping[str, float], message: Message, *, sto
     hears = HEARS[name]
     if over[name] < 0 or _is_told(clause, name, message):
         return None
-    if name == "corrects" and chance["corrects_self"] >= HEARS["corrects_self"].least:
+    if name == "corrects" and chance[NEAR] >= HEARS["corrects_self"].least:
         hears = HEARS["corrects_self"]
     return HeardAct(
         act=hears.act,
@@ -202,7 +244,7 @@ def _is_told(clause: Clause, name: str, message: Message) -> bool:
         REPORTS.search(message.text[:end].rstrip()) for end in (clause.start, clause.end)
     ):
         return True
-    if name == "corrects" and _AGREES.match(message.text):
+    if name == "corrects" and message.agrees:
         return True
     if name in _NEEDED and _NEEDED[name].search(clause.text) is None:
         return True

@@ -336,7 +336,9 @@ class ActHearing:
         if self._talk is not None and question:
             spans = [(clause.start, clause.end, clause.text) for clause in clauses]
             of_talk = self._talk.chances(self._network.read(question, "", text), question, spans, chances)
-            message = Message(text, clauses, judged, denied | (ENDS if goes_on or LIFE.search(text) else set()))
+            message = Message(
+                text, question, clauses, judged, denied | (ENDS if goes_on or LIFE.search(text) else set())
+            )
             found = with_talk(found, of_talk, message)
         return joined(clauses, found)
 

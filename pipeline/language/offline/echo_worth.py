@@ -134,11 +134,13 @@ class Worth:
         echo: the clause.
         rating: to be expected of moderators, 0 (ashamed of it) to 3 (exactly this).
         probes: by probe, how likely it is the one that fits best, in [0, 1].
+        dangles: how likely there is more to it, in [0, 1].
     """
 
     echo: Echo
     rating: float
     probes: Mapping[Probe, float]
+    dangles: float = 0.0
 
 
 def worths(model: Perceptron, found: Sequence[Echo], told: Told, reading: Reading) -> list[Worth]:

@@ -19,7 +19,7 @@ from pipeline.language.reader.perceptron import Perceptron
 from pipeline.question.text import sentences
 
 _ASKS: Final = {
-    "more": r"\bmore about (?:that|it)\b|\babout (?:it|that), as much\b",
+    "more": r"\bmore about (?:that|it)\b|\babout (?:it|that), as much\b|\bgo on\.$",
     "then": r"\bhappened (?:then|next)\b|^and then\b|\bgo on from there\b",
     "like": r"\b(?:that|it) like\b|\bhow was (?:that|it)\b",
     "matter": r"\b(?:matters?|important) to you\b|\bthat important\b",

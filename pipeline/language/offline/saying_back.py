@@ -60,6 +60,10 @@ MISFIT = 9.0
 THOUGHT = 0.6
 """What asking what went through somebody's mind loses where they have just said what they thought: of eleven times that
 it was asked in stories five hurt, all but one of them so."""
+MORE_TO_IT, THERE_IS_MORE = 0.5, 0.6
+"""What something gains by the chance that there is more to it, and the chance from which on its teller is told to go
+on. Of 75 clauses of which readers said so other readers had called 49 in a hundred exactly right and 15 bad, of 330
+that the model had taken for such, and readers had not, 12 and 42."""
 OUTRIGHT = {"matter": 0.8, "gives": 0.4}
 """What asking outright why it matters, or what it gives somebody, loses."""
 COUNTS = (
@@ -211,7 +215,10 @@ class SayingBack:
             method=moment.method,
             telling=_telling(moment.answers, "en"),
         )
-        return echo_worth.worths(self._model.echoes, found, told, self._model.read(moment.question, answer))
+        reading = self._model.read(moment.question, answer)
+        more = self._model.dangling.chances(found, answer, reading)
+        rated = echo_worth.worths(self._model.echoes, found, told, reading)
+        return [replace(each, dangles=float(chance)) for each, chance in zip(rated, more, strict=True)]
 
 
 def _put_right(request: QuestionRequest) -> list[tuple[int, int]]:
@@ -353,17 +360,21 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
         for probe, value in worth.probes.items()
     }
     probe = max(PROBES, key=lambda each: likely[each])
+    dangles = worth.dangles >= THERE_IS_MORE
+    if dangles:
+        probe = "more"
     lost = IN_A_ROW * says_back(questions[-1:], speaking) + LATELY_SAID * says_back(questions, speaking)
     lost += EACH_MORE * min(MOST_RUN, max(0, _run(questions, speaking) - RUN + 1))
     lost += CLIPPED * (len(worth.echo.text.split()) <= SHORT)
     lost += sum(amount for said, amount in HEARD_ODDLY if said.search(worth.echo.text))
     lost += MORE_BY_THEN * (probe == "more" and moment.count >= LATE and moment.method != echo_worth.CONCEPT_TEST)
-    texts = speaking.behind(probe, time)
-    if texts and worth.rating >= LEAST:
+    texts = (speaking.go_on if dangles else ()) or speaking.behind(probe, time)
+    rating = worth.rating + MORE_TO_IT * worth.dangles
+    if texts and rating >= LEAST:
         at = stable_hash(moment.seed, moment.turn, "echo", probe) % len(texts)
         fresh = [text for text in (*texts[at:], *texts[:at]) if not any(was_asked(text, asked) for asked in questions)]
         text = f"{worth.echo.text} {(fresh or texts)[0]}"
-        yield Said(text, worth.echo, worth.rating, worth.rating - lost)
+        yield Said(text, worth.echo, rating, rating - lost)
 
 
 def _says_thoughts(echo: Echo, moment: _Moment) -> bool:
@@ -425,5 +436,6 @@ def _run(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
 
 def says_back(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
     """How many questions say something of an answer back before a probe."""
-    probes = tuple(f". {text}" for known in speaking.after_echo.values() for text in known.texts)
+    asked = (*speaking.go_on, *(text for known in speaking.after_echo.values() for text in known.texts))
+    probes = tuple(f". {text}" for text in asked)
     return sum(question.endswith(probes) for question in questions)

@@ -2,7 +2,7 @@
 
 It is made by `python -m pipeline.language.training.worth` from moderators' ratings of what could be said next, and lies
 in the folder `worth` beside this module: `upper.onnx`, and `heads.npz` with the digests of that and of the encoder of
-the reader that both are for.
+the reader that both are for. `dangling.npz` goes with it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,8 @@ import numpy as np
 import onnxruntime
 
 from pipeline.language.embedder import ModelUnavailable, session_options
+from pipeline.language.offline.dangling import FILE as DANGLING
+from pipeline.language.offline.dangling import DanglingModel
 from pipeline.language.reader.files import REMEDY
 from pipeline.language.reader.network import REMEMBERED, Floats, Reading
 from pipeline.language.reader.perceptron import Perceptron
@@ -28,20 +31,17 @@ UPPER, HEADS = "upper.onnx", "heads.npz"
 UPPER_DIGEST, READER_DIGEST = "upper_sha256", "encoder_sha256"
 
 
-class WorthModel:
-    """A model, ready to be asked; safe to use from several threads.
+class Upper:
+    """The layers over what the reader's first layers see; safe to use from several threads.
 
     Args:
         reader: reads answers first.
-        upper: the content of the ONNX file.
-        echoes: of a clause that could be said back, its rating, and how well each probe behind it fits.
-        moves: of a moment, the rating of each kind of bare probe, and of each way to go on in a concept test.
+        content: of the ONNX file.
     """
 
-    def __init__(self, reader: Reader, upper: bytes, echoes: Perceptron, moves: Perceptron) -> None:
+    def __init__(self, reader: Reader, content: bytes) -> None:
         self._network = reader.network
-        self._session = onnxruntime.InferenceSession(upper, session_options(), providers=["CPUExecutionProvider"])
-        self.echoes, self.moves = echoes, moves
+        self._session = onnxruntime.InferenceSession(content, session_options(), providers=["CPUExecutionProvider"])
         self._over = lru_cache(REMEMBERED)(self._read)
 
     def read(self, question: str, answer: str) -> Reading:
@@ -57,6 +57,27 @@ class WorthModel:
         return Reading.of(reading.encoding, hidden, (), reading.mean.shape[1])
 
 
+@dataclass(frozen=True)
+class WorthModel:
+    """A model, ready to be asked; safe to use from several threads.
+
+    Attributes:
+        upper: its layers.
+        echoes: of a clause that could be said back, its rating, and how well each probe behind it fits.
+        moves: of a moment, the rating of each kind of bare probe, and of each way to go on in a concept test.
+        dangling: of a clause that could be said back, whether there is more to it.
+    """
+
+    upper: Upper
+    echoes: Perceptron
+    moves: Perceptron
+    dangling: DanglingModel
+
+    def read(self, question: str, answer: str) -> Reading:
+        """An answer as the model sees it; the same one again without work."""
+        return self.upper.read(question, answer)
+
+
 def load_worth(reader: Reader, folder: Path = FOLDER) -> WorthModel:
     """The model in a folder.
 
@@ -64,7 +85,7 @@ def load_worth(reader: Reader, folder: Path = FOLDER) -> WorthModel:
         ModelUnavailable: a file is missing, damaged, or of another model or reader; the message says what to do.
     """
     try:
-        upper, heads = (folder / UPPER).read_bytes(), (folder / HEADS).read_bytes()
+        upper, heads, dangling = ((folder / name).read_bytes() for name in (UPPER, HEADS, DANGLING))
     except OSError as exc:
         raise ModelUnavailable(f"{exc.filename} can't be read: {exc.strerror}. {REMEDY}") from exc
     try:
@@ -76,6 +97,13 @@ def load_worth(reader: Reader, folder: Path = FOLDER) -> WorthModel:
             raise ModelUnavailable(f"{told} {REMEDY}")
         if str(arrays[READER_DIGEST]) != reader.settings.encoder_sha256:
             raise ModelUnavailable(f"{folder / HEADS} is for another reader. {REMEDY}")
-        return WorthModel(reader, upper, *(Perceptron.read(arrays, name) for name in ("echoes", "moves")))
+        judges = [Perceptron.read(arrays, name) for name in ("echoes", "moves")]
     except (EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as exc:
         raise ModelUnavailable(f"{folder / HEADS} is damaged: {exc}. {REMEDY}") from exc
+    try:
+        heard = DanglingModel.read(dangling)
+    except (EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as exc:
+        raise ModelUnavailable(f"{folder / DANGLING} is damaged: {exc}. {REMEDY}") from exc
+    if heard.upper_sha256 != wanted:
+        raise ModelUnavailable(f"{folder / DANGLING} is for another {UPPER}. {REMEDY}")
+    return WorthModel(Upper(reader, upper), *judges, heard)

@@ -1,11 +1,9 @@
-"""Fits the small network that judges clauses (`pipeline.language.reader.talk`)."""
+"""Fits small networks that judge clauses."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -13,7 +11,6 @@ from torch import Tensor, nn
 
 from pipeline.language.reader.network import Floats
 from pipeline.language.reader.perceptron import Perceptron
-from pipeline.language.reader.talk import DONE, DONE_OF, JUDGE, READER_DIGEST, TalkModel, named
 
 
 @dataclass(frozen=True)
@@ -40,15 +37,17 @@ def perceptron(
     wanted: Sequence[Sequence[float]],
     counts: Sequence[Sequence[float]],
     fitting: Fitting,
+    names: Sequence[str],
 ) -> Perceptron:
     """A network that has learned from some clauses.
 
     Args:
         seen: what it sees of each, [clauses, width].
-        features: `named` of each, [clauses, features].
+        features: what a person can read of each, [clauses, features].
         wanted: 1 for what each does, else 0, [clauses, acts].
         counts: what that counts, [clauses, acts].
         fitting: how.
+        names: of the features.
     """
     vectors, given = np.stack(seen), np.array(features, dtype=np.float32)
     mean, deviation = vectors.mean(axis=0), vectors.std(axis=0) + 1e-5
@@ -64,7 +63,7 @@ def perceptron(
     base = base - (mean / deviation) @ wide[:width]  # Vectors come as they are.
     wide = np.concatenate([wide[:width] / deviation[:, None], wide[width:]])
     kept = (named_mean, named_deviation, wide, base, narrow, narrow_base)
-    return Perceptron(tuple(named(0, 1, "", "")), *(np.asarray(each, dtype=np.float32) for each in kept))
+    return Perceptron(tuple(names), *(np.asarray(each, dtype=np.float32) for each in kept))
 
 
 def _trained(rows: Tensor, wanted: Tensor, counts: Tensor, fitting: Fitting, seed: int) -> tuple[nn.Linear, nn.Linear]:
@@ -85,11 +84,3 @@ def _trained(rows: Tensor, wanted: Tensor, counts: Tensor, fitting: Fitting, see
             (each * counts[part]).mean().backward()
             steps.step()
     return wide, narrow
-
-
-def write(model: TalkModel, path: Path) -> str:
-    """Write a model; the digest of its file."""
-    arrays = model.network.arrays(JUDGE)
-    arrays |= {DONE_OF: np.array(DONE), READER_DIGEST: np.array(model.encoder_sha256)}
-    np.savez(path, **arrays)  # type: ignore[arg-type]
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -9,6 +9,7 @@ one that is written has learned from all. Some ten minutes on two cores.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -23,17 +24,26 @@ from pipeline.language.acts.rules import rules_for
 from pipeline.language.reader import files
 from pipeline.language.reader.network import Floats, ReaderNetwork
 from pipeline.language.reader.settings import ReaderSettings
-from pipeline.language.reader.talk import DONE, TalkModel, named, seen
-from pipeline.language.training.perceptron import Fitting, perceptron, write
-from pipeline.language.training.talk_corpus import INTERVIEW, WRITTEN, Told, told
+from pipeline.language.reader.talk import DONE, DONE_OF, JUDGE, READER_DIGEST, TalkModel, named, seen
+from pipeline.language.training.perceptron import Fitting, perceptron
+from pipeline.language.training.talk_corpus import ANSWERS, INTERVIEW, WRITER, WRITTEN, Told, told
 
 CORPUS = Path(__file__).parents[3] / "tests" / "corpus"
 WRITERS_APART = (5, 6, 11, 15, 16, 18, 23)
-APART = frozenset({"conversations/later.jsonl", "leaving 4", "leaving 7", *(f"beside {one}" for one in WRITERS_APART)})
+APART = frozenset(
+    {
+        "conversations/later.jsonl",
+        "answers/critical_incident.jsonl",
+        "leaving 4",
+        "leaving 7",
+        *(f"beside {one}" for one in WRITERS_APART),
+    }
+)
 """The interviews, and the writers, on which figures are made."""
 FITTING = Fitting(hidden=88, decay=0.1, rounds=12, together=128, positive=2.0, seeds=(0, 1))
-UNSURE = 0.3
-"""What counts something of which whoever marked it was not sure."""
+UNSURE, SINGLE = 0.3, 0.5
+"""What counts something of which whoever marked it was not sure, and what an answer to a single question counts, which
+was marked because something had been heard in it."""
 HALF = 0.5
 """Share of the shorter one that a clause and marked words have to have in common."""
 WRONGLY = (0.002, 0.005, 0.01)
@@ -73,7 +83,12 @@ def clauses(one: Told, network: ReaderNetwork) -> Iterator[Clause]:
             seen=vector,
             named=tuple(named(at, len(found), clause.text, one.question).values()),
             wanted=tuple(float(act in hits) for act in DONE),
-            counts=tuple(0.0 if act in one.unknown else 1.0 if hits.get(act, True) else UNSURE for act in DONE),
+            counts=tuple(
+                (SINGLE if one.kind == ANSWERS else 1.0)
+                * (act not in one.unknown)
+                * (1.0 if hits.get(act, True) else UNSURE)
+                for act in DONE
+            ),
         )
 
 
@@ -88,7 +103,7 @@ def fitted(learned: Sequence[Clause], encoder_sha256: str) -> TalkModel:
     """A model that has learned from some clauses; the digest is that of the reader's encoder."""
     rows = [each.seen for each in learned], [each.named for each in learned]
     facts = [each.wanted for each in learned], [each.counts for each in learned]
-    return TalkModel(perceptron(*rows, *facts, FITTING), encoder_sha256)
+    return TalkModel(perceptron(*rows, *facts, FITTING, tuple(named(0, 1, "", ""))), encoder_sha256)
 
 
 def figures(model: TalkModel, apart: Sequence[Clause]) -> Iterator[str]:
@@ -99,8 +114,12 @@ def figures(model: TalkModel, apart: Sequence[Clause]) -> Iterator[str]:
     most: dict[Told, Floats] = {}
     for each, own in zip(apart, chances, strict=True):
         most[each.told] = np.maximum(most[each.told], own) if each.told in most else own
-    for interviews, name in ((False, "written for it"), (True, "of interviews")):
-        answers = [one for one in most if (one.kind == INTERVIEW) == interviews]
+    for kinds, name in (
+        ((WRITER,), "written for it"),
+        ((INTERVIEW,), "of interviews"),
+        ((ANSWERS,), "to single questions, in which an earlier model heard something"),
+    ):
+        answers = [one for one in most if one.kind in kinds]
         yield f"{len(answers)} answers {name}; heard of those that do it where so many of the others are heard wrongly:"
         for number, act in enumerate(DONE):
             groups = defaultdict(list)
@@ -112,6 +131,14 @@ def figures(model: TalkModel, apart: Sequence[Clause]) -> Iterator[str]:
                 least = [float(does_not[int(share * len(does_not))]) for share in WRONGLY]
                 heard = ", ".join(f"{np.mean(does > one):.2f} (from {one:.2f})" for one in least)
                 yield f"  {act}, {len(does)}: {heard}"
+
+
+def write(model: TalkModel, path: Path) -> str:
+    """Write a model; the digest of its file."""
+    arrays = model.network.arrays(JUDGE)
+    arrays |= {DONE_OF: np.array(DONE), READER_DIGEST: np.array(model.encoder_sha256)}
+    np.savez(path, **arrays)  # type: ignore[arg-type]
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 CODED = Path("talk") / "coded.jsonl"
-WRITTEN = (Path("talk") / "beside.jsonl", Path("talk") / "leaving.jsonl")
+CODED_ANSWERS = Path("talk") / "coded_answers.jsonl"
+WRITTEN = (Path("talk") / "beside.jsonl", Path("talk") / "leaving.jsonl", Path("talk") / "plain.jsonl")
 MARKED: Mapping[str, str] = {"nothing_more": "spent", "wants_topic": "elsewhere"}
 """What interviews and messages of acts call what is called otherwise here."""
 TELLS, CLEAR = "tells", "clear"
 SELF = "corrects_self"
-INTERVIEW, WRITER, MESSAGES = "interview", "writer", "messages"
-"""Kinds of sources: an interview that was marked, somebody who wrote for this, a file of messages with acts."""
+INTERVIEW, WRITER, MESSAGES, ANSWERS = "interview", "writer", "messages", "answers"
+"""Kinds of sources: an interview that was marked, somebody who wrote for this, a file of messages with acts, one of
+answers to single questions."""
 EVERY = 2
 """Of what only tells, in interviews and in files of messages, one in so many is learned from."""
 
@@ -47,6 +49,7 @@ def told(corpus: Path) -> Iterator[Told]:
         corpus: its folder.
     """
     yield from _written(corpus)
+    yield from _answers(corpus)
     for number, one in enumerate((*_interviews(corpus), *_messages(corpus))):
         if one.done or number % EVERY == 0:
             yield one
@@ -77,6 +80,19 @@ def _interviews(corpus: Path) -> Iterator[Told]:
                     for one in marked.get(turn, ())
                 )
                 yield Told(INTERVIEW, name, text, said["question"], done, _unknown(done))
+
+
+def _answers(corpus: Path) -> Iterator[Told]:
+    """The answers to single questions in which this model once heard something, most of which only tell."""
+    files: dict[str, list[str]] = {}
+    for line in (corpus / CODED_ANSWERS).read_text("utf-8").splitlines():
+        coded = json.loads(line)
+        name = coded["file"]
+        if name not in files:
+            files[name] = (corpus / name).read_text("utf-8").splitlines()
+        said = json.loads(files[name][coded["line"]])
+        done = tuple((MARKED.get(one["act"], one["act"]), one["words"], one["sure"] == CLEAR) for one in coded["acts"])
+        yield Told(ANSWERS, name, said["answer"], said["question"], done)
 
 
 def _messages(corpus: Path) -> Iterator[Told]:

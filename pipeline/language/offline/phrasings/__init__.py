@@ -125,6 +125,7 @@ class LanguagePhrasing(BaseModel):
     moved: str = "(?!)"
     story_probes: tuple[str, ...] = ()
     after_echo: Mapping[str, AfterEcho] = {}
+    go_on: tuple[str, ...] = ()
     lived: str = ""
     ranks: str = "(?!)"
     past: str = ""

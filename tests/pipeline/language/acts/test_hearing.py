@@ -369,6 +369,44 @@ def test_who_agrees_or_is_only_exact_corrects_nothing(trained: ActHearing, asked
     assert "corrects" not in {act.act for act in heeded(text, trained.read_sync(text, asked, "en"))}
 
 
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("So you have not spoken since?", "No. We have not."),
+        ("You never went back. What happened then?", "No I didn't. I drove home and sat in the car."),
+        ("Did it ever turn up?", "No. It never turned up. I rang that company every day."),
+    ],
+)
+def test_no_to_what_was_denied_or_asked_corrects_nothing(trained: ActHearing, asked: str, text: str) -> None:
+    assert "corrects" not in {act.act for act in heeded(text, trained.read_sync(text, asked, "en"))}
+
+
+def test_no_to_what_was_said_corrects_it(trained: ActHearing) -> None:
+    text = "No I didn't. I drove home and sat in the car."
+    found = heeded(text, trained.read_sync(text, "You went back. What happened then?", "en"))
+    assert "corrects" in {act.act for act in found}
+
+
+def test_who_does_not_know_what_is_meant_asks_back(trained: ActHearing) -> None:
+    text = "I don't know how you mean that, the cup or the machine?"
+    found = {act.act for act in trained.read_sync(text, "The machine breaks down. What does that do?", "en")}
+    assert found == {"asks_back"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("What do you look for in a running shoe?", "Cushioning. My knees are fifty-three years old and I limp."),
+        ("You have time for your children. Tell me more about that.", "Time for my kids makes me a good father."),
+        ("And belonging to yourself, what does that lead to?", "I come back."),
+        ("Why does the long battery life matter?", "I finish the job in one go."),
+        ("What was there left to clear?", "The garage. three floors of it, all down to me."),
+    ],
+)
+def test_plain_answer_does_nothing_else(trained: ActHearing, asked: str, text: str) -> None:
+    assert {act.act for act in trained.read_sync(text, asked, "en")} <= {"tells"}
+
+
 def test_what_rules_take_for_a_refusal_and_the_network_denies_is_none(trained: ActHearing) -> None:
     text = "About what? The drawer, my work, or the names? I can't answer a pronoun."
     found = {act.act for act in trained.read_sync(text, "And what does that mean for you?", "en")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,8 @@ from pipeline.language.offline.saying_back import (
     ELSEWHERE,
     LATE,
     LEAST,
+    MORE_TO_IT,
+    THERE_IS_MORE,
     Said,
     SayingBack,
     may_say_back,
@@ -51,8 +54,18 @@ HEARD = Echo("You could hear it.", "I could hear it", 30, 45, 0, True, "I could 
 DOCS = DocCache(load_model())
 
 
+MORE: dict[str, float] = {}
+"""How likely there is more to it, by what is said back."""
+
+
+class NoMore:
+    def chances(self, found: Sequence[Echo], answer: str, reading: object) -> np.ndarray:
+        return np.array([MORE.get(echo.text, 0.0) for echo in found], dtype=np.float32)
+
+
 class NoModel:
     echoes = moves = NO_WEIGHTS
+    dangling = NoMore()
 
     def read(self, question: str, answer: str) -> None:
         return None
@@ -72,6 +85,7 @@ LIKELY: dict[str, float] = {}
 
 @pytest.fixture(autouse=True)
 def likely() -> None:
+    MORE.clear()
     LIKELY.clear()
     LIKELY.update({"like": 0.9, "more": 0.1})
 
@@ -114,6 +128,18 @@ def test_what_is_asked_about_is_said_back_with_the_probe_that_fits(back: SayingB
     assert said.text == "He didn't dare ask you. What was that like for you?"
     assert (said.rating, said.value) == (2.8, 2.8)
     assert check(said.text, recent_questions=(), language="en", max_words=25, allowed_words=(ANSWER,)) == []
+
+
+def test_who_has_more_to_tell_of_it_is_told_to_go_on(back: SayingBack) -> None:
+    MORE["Nobody had told you."] = 1.0
+    [told] = about(back, request(focus_label="nobody told me", focus_quote="Nobody had told me"))
+    assert told.text == "Nobody had told you. Go on."
+    assert told.rating == pytest.approx(2.4 + MORE_TO_IT)
+    assert kind_of(told.text) == "more"
+    assert check(told.text, recent_questions=(), language="en", max_words=25, allowed_words=(ANSWER,)) == []
+    MORE["Nobody had told you."] = THERE_IS_MORE - 0.01
+    [other] = about(back, request(focus_label="nobody told me", focus_quote="Nobody had told me"))
+    assert other.text == "Nobody had told you. What was that like for you?"
 
 
 def test_what_promises_most_is_said_back_whatever_was_to_be_asked_about(back: SayingBack) -> None:
@@ -302,6 +328,7 @@ def test_of_what_only_would_be_it_is_asked_what_it_would_be_like(
 ) -> None:
     monkeypatch.setattr(echo_worth, "worths", rated)
     monkeypatch.setitem(RATINGS, "You wouldn't have to fib.", 2.6)
+    MORE.clear()
     LIKELY.clear()
     LIKELY.update({probe: 0.9})
     back = SayingBack(NO_MODEL, DOCS)

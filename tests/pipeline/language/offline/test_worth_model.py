@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.offline.dangling import FILE as DANGLING
+from pipeline.language.offline.dangling import MADE_FOR
 from pipeline.language.offline.worth_model import FOLDER, HEADS, UPPER, WorthModel, load_worth
 from pipeline.language.reader.perceptron import Perceptron
 from pipeline.language.reader.understanding import Reader
@@ -21,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER, tmp_path / "worth"))
 
 
-@pytest.mark.parametrize("name", [UPPER, HEADS])
+@pytest.mark.parametrize("name", [UPPER, HEADS, DANGLING])
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"PK\x03\x04", b"{}"])
 def test_file_missing_or_damaged_is_named(folder: Path, reader: Reader, name: str, content: bytes | None) -> None:
     if content is None:
@@ -36,6 +38,14 @@ def test_heads_belong_to_what_was_fitted_with_them(folder: Path, reader: Reader)
     assert load_worth(reader, folder).echoes.names
     (folder / UPPER).write_bytes((folder / UPPER).read_bytes() + b"\0")
     with pytest.raises(ModelUnavailable, match="not the file that belongs"):
+        load_worth(reader, folder)
+
+
+def test_what_hears_that_there_is_more_belongs_to_the_same_layers(folder: Path, reader: Reader) -> None:
+    with np.load(folder / DANGLING) as kept:
+        arrays = {name: kept[name] for name in kept.files}
+    np.savez(folder / DANGLING, **(arrays | {MADE_FOR: np.array("0" * 64)}))
+    with pytest.raises(ModelUnavailable, match=f"{DANGLING} is for another {UPPER}"):
         load_worth(reader, folder)
 
 
