@@ -97,7 +97,7 @@ def load_worth(reader: Reader, folder: Path = FOLDER) -> WorthModel:
             raise ModelUnavailable(f"{told} {REMEDY}")
         if str(arrays[READER_DIGEST]) != reader.settings.encoder_sha256:
             raise ModelUnavailable(f"{folder / HEADS} is for another reader. {REMEDY}")
-        judges = [Perceptron.read(arrays, name) for name in ("echoes", "moves")]
+        echoes, moves = (Perceptron.read(arrays, name) for name in ("echoes", "moves"))
     except (EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as exc:
         raise ModelUnavailable(f"{folder / HEADS} is damaged: {exc}. {REMEDY}") from exc
     try:
@@ -106,4 +106,4 @@ def load_worth(reader: Reader, folder: Path = FOLDER) -> WorthModel:
         raise ModelUnavailable(f"{folder / DANGLING} is damaged: {exc}. {REMEDY}") from exc
     if heard.upper_sha256 != wanted:
         raise ModelUnavailable(f"{folder / DANGLING} is for another {UPPER}. {REMEDY}")
-    return WorthModel(Upper(reader, upper), *judges, heard)
+    return WorthModel(Upper(reader, upper), echoes, moves, heard)

@@ -96,15 +96,15 @@ def clauses(corpus: Path, model: Upper, docs: DocCache) -> Iterator[Clause]:
             interviews[name] = [json.loads(each) for each in (corpus / name).read_text("utf-8").splitlines()]
         turn = interviews[name][coded["line"]]["turns"][coded["turn"]]
         answer, maybe = turn["answer"], coded[DANGLES] == MAYBE
-        found = (each for each in sayable(answer, docs.doc(answer)) if answer[each.start : each.end] == coded["words"])
-        if (echo := next(found, None)) is None:
+        said = (each for each in sayable(answer, docs.doc(answer)) if answer[each.start : each.end] == coded["words"])
+        if (own := next(said, None)) is None:
             continue
         yield Clause(
             message=number,
             source=f"{name} {coded['line']}",
             written=False,
-            seen=vector(echo, model.read(turn["question"], answer)),
-            named=tuple(named(echo, answer).values()),
+            seen=vector(own, model.read(turn["question"], answer)),
+            named=tuple(named(own, answer).values()),
             dangles=0.5 if maybe else float(coded[DANGLES] == YES),
             marked=coded[DANGLES] == YES,
             counts=PERHAPS if maybe else 1.0,

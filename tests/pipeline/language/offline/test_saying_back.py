@@ -138,7 +138,7 @@ def test_who_has_more_to_tell_of_it_is_told_to_go_on(back: SayingBack) -> None:
     assert kind_of(told.text) == "more"
     assert check(told.text, recent_questions=(), language="en", max_words=25, allowed_words=(ANSWER,)) == []
     MORE["Nobody had told you."] = THERE_IS_MORE - 0.01
-    [other] = about(back, request(focus_label="nobody told me", focus_quote="Nobody had told me"))
+    [other] = about(SayingBack(NO_MODEL), request(focus_label="nobody told me", focus_quote="Nobody had told me"))
     assert other.text == "Nobody had told you. What was that like for you?"
 
 
