@@ -34,7 +34,7 @@ printf '%s\n' "$(1)" | tee -a $(SKIPS)
 endef
 
 PACKED := $(VENV)/.packed
-.PHONY: help setup setup-test vendor lock sbom run test check lint types imports docker-lint web-check format bench bench-voice soak chaos try-local-llm clean
+.PHONY: help setup setup-test vendor lock sbom run test test-all check lint types imports docker-lint web-check format bench bench-voice soak chaos try-local-llm clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -86,7 +86,12 @@ run: $(CORE) ## serve the pages (ASKWELL_HOST, ASKWELL_PORT and every other sett
 	$(call say,Starting askwell; Ctrl-C ends it)
 	@exec $(BIN)/askwell serve
 
-test: $(TOOLS) ## every check and every test
+test-all: ## every check and every test, those that take long as well
+	@$(MAKE) --no-print-directory test ASKWELL_QUICK=
+
+# What takes long is left out where nothing is required and no tests are named.
+test: export ASKWELL_QUICK ?= $(if $(strip $(PYTEST_ARGS)),,1)
+test: $(TOOLS) ## every check, and every test that does not take long
 	@rm -f $(SKIPS)
 	@$(MAKE) --no-print-directory vendor || { $(call skip,Charts and graphs of the moderator page: their libraries can not be fetched); }
 	@$(MAKE) --no-print-directory check

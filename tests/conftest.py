@@ -16,7 +16,7 @@ import hypothesis
 import pytest
 import structlog
 
-from tests.support.needs import NEEDS, require_all
+from tests.support.needs import NEEDS, quick, require_all
 
 # Machines that run tests are busy with other things too: how long an example takes says nothing.
 hypothesis.settings.register_profile(
@@ -27,6 +27,7 @@ hypothesis.settings.load_profile("askwell")
 ROOT = Path(__file__).resolve().parent.parent
 LONG = ("smoke", "chaos", "llm", "local_llm", "server", "wire")
 """Folders with files that take long, beside `e2e`."""
+THOROUGH = "takes long: make test-all"
 _skipped: Counter[str] = Counter()
 
 
@@ -61,6 +62,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.sort(key=lambda item: order[item.location[0]])
     missing = {name: need.how for name, need in NEEDS.items() if not need.present()}
     for item in items:
+        if quick() and item.get_closest_marker("thorough"):
+            item.add_marker(pytest.mark.skip(reason=THOROUGH))
         wanted = {str(name) for mark in item.iter_markers("needs") for name in mark.args}
         if item.get_closest_marker("e2e"):
             wanted.add("chromium")

@@ -110,6 +110,11 @@ NEEDS: Mapping[str, Need] = {
 }
 
 
+def quick() -> bool:
+    """Whether what takes long is left out, as `make test` asks for."""
+    return os.environ.get("ASKWELL_QUICK", "") not in ("", "0") and not require_all()
+
+
 def require_all() -> bool:
     """Whether a missing thing is a failure (CI) or a skip (elsewhere)."""
     return bool(os.environ.get("ASKWELL_REQUIRE_ALL"))
