@@ -41,6 +41,7 @@ _OF_THEMSELVES = re.compile(
     r"|\b(?:it|that)(?:'s| is| was) not (?:very |so |really )?(?:nice|good|fair|kind|right) (?:from|of) me\b"
     r"|\b(?:that|it|this)(?:'s| is| was| sounds?| sounded| must sound)(?: \w+){0,2}? (?:mad|silly|daft|stupid|crazy"
     r"|ridiculous)\b"
+    r"|\bnot (?:very |so |really |too )?(?:nice|good|fair|kind|right|proud) (?:of|from) me\b"
     r"|\bit was me(?: (?:who|that)\b|$)|\bme(?:self|sen|sel)\b"
     r"|\b(?:in|on|with|of|at|from|by|under|over|behind|off|through|round|and) me"
     r" (?!(?:and|or|but|an?|the|that|this|it|to|so|as|in|on|at|with|from|for|by|up|down|out|off|when|if|was|is|not|then"

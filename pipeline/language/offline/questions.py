@@ -172,6 +172,9 @@ PEAK = 0.6
 about a date or a figure."""
 MUCH_BESIDE = 30
 """Words beside a complaint from which on more is asked of what they tell; with fewer the subject is left."""
+SOME_BESIDE = 8
+"""Words beside a complaint from which on their teller is asked to go on with them: of six people five named, as the
+worst of their interviews, that "Sorry. What else …" passed over what they had just told with it."""
 THANKED_IN = 4
 """Latest questions of which none has thanked, where a list goes on after what weighs."""
 MUCH = 15
@@ -544,11 +547,24 @@ def _before_all(
         return
     told_more = len(answer.split()) >= MUCH_BESIDE and not told.exhausted
     late = len(request.all_questions) >= LATE
+    if not told_more and _tells_beside(request, speaking, told):
+        yield from _asked(_turned(speaking.hears_on, request, "hears on"), request, speaking, None)
     over = request.spent or (told.exhausted and (late or closes(answer) or not (told.felt or told.peak)))
     if request.complained and told_more and not request.turned_away:
         yield from _asked(_beside_complaint(request, speaking, advice), request, speaking, None)
     elif request.complained or (over and request.kind == "follow_up") or request.turned_away or request.composed:
         yield from _asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None)
+
+
+def _tells_beside(request: QuestionRequest, speaking: LanguagePhrasing, told: Telling) -> bool:
+    """Whether somebody who complained, or put something right, tells on beside it, and is to go on.
+
+    Not where they were just told so, or want something else.
+    """
+    some = len((_last_answer(request) or "").split()) >= SOME_BESIDE
+    just = any(was_asked(text, question) for text in speaking.hears_on for question in request.all_questions[-1:])
+    turned = request.turned_away or request.spent or told.exhausted or told.closed
+    return request.kind == "follow_up" and request.complained and some and not (just or turned)
 
 
 def _beside_complaint(request: QuestionRequest, speaking: LanguagePhrasing, advice: Advice) -> Sequence[str]:
@@ -559,7 +575,7 @@ def _beside_complaint(request: QuestionRequest, speaking: LanguagePhrasing, advi
         spurned.discard("more")  # Who tells something new wants it heard; asking what else there is passes it over.
     found = [each.text for each in advice.said if kind_of(each.text) not in spurned]
     probes = [] if "more" in spurned | just_asked else _turned(speaking.probes, request, "probe")
-    return [*found, *probes] or _turned(_elsewhere(request, speaking), request, "any")
+    return [*found, *probes] or _turned(speaking.hears_on or _elsewhere(request, speaking), request, "any")
 
 
 def _openings(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:

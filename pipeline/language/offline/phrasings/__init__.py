@@ -126,6 +126,7 @@ class LanguagePhrasing(BaseModel):
     story_probes: tuple[str, ...] = ()
     after_echo: Mapping[str, AfterEcho] = {}
     go_on: tuple[str, ...] = ()
+    hears_on: tuple[str, ...] = ()
     lived: str = ""
     ranks: str = "(?!)"
     past: str = ""

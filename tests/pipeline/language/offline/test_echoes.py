@@ -54,6 +54,7 @@ def test_clause_is_said_back_in_the_second_person(answer: str, back: str) -> Non
         "It was a stupid idiot of a man.",
         "So I'm not one to talk.",
         "It is not very nice from me.",
+        "Not nice from me.",
         "It better to do that where nobody was watching.",
         "I am not a person who lies.",
         "Then it was me.",

@@ -1023,6 +1023,18 @@ def test_complaint_with_something_new_in_it_is_asked_on_about() -> None:
     assert not compose(told((short,), label="already", complained=True, follows_reply=True)).startswith(probes)
 
 
+def test_who_tells_a_little_beside_a_complaint_is_asked_to_go_on_with_it() -> None:
+    beside = "My own words again. One night last autumn I knocked on his wall. Well. Most of a knock."
+    moment = told((beside,), label="knocked on his wall", complained=True, follows_reply=True)
+    hears_on = phrasing("en").hears_on
+    asked = compose(moment)
+    assert asked in hears_on
+    assert check(asked, recent_questions=(), language="en", max_words=25, allowed_words=(beside,)) == []
+    assert compose(moment.model_copy(update={"turned_away": True})) not in hears_on
+    assert compose(moment.model_copy(update={"all_questions": (f"Sorry. {asked}",)})) not in hears_on
+    assert compose(told(("My own words again.",), label="words", complained=True)) not in hears_on
+
+
 @pytest.mark.parametrize(
     "answer",
     [
