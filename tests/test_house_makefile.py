@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-TARGETS = ("setup", "run", "test", "check", "bench", "bench-voice", "soak", "chaos", "help")
+TARGETS = ("setup", "run", "test", "test-all", "check", "bench", "bench-voice", "soak", "chaos", "help")
 OLD_PYTHON = """#!/bin/sh
 case "$1" in --version) echo "Python 3.9.2" ;; *) exit 1 ;; esac
 """

@@ -21,6 +21,14 @@ def test_page_ends(): pass
 
 def test_arithmetic_holds(): pass
 """
+LONG_ONE = """
+import pytest
+
+@pytest.mark.thorough
+def test_patience_pays(): pass
+
+def test_arithmetic_holds(): pass
+"""
 UNKNOWN = """
 import pytest
 
@@ -66,3 +74,14 @@ def test_files_that_take_long_come_first_and_browsers_alternate_with_others(root
         "e2e/test_b.py", "server/api/test_d.py", "e2e/test_c.py", "wire/test_e.py", "audio/test_a.py", "test_f.py",
     ]  # fmt: skip
     assert all((root / "tests" / folder).is_dir() for folder in LONG)
+
+
+def test_what_takes_long_is_left_out_in_plain_sight_where_not_everything_is_required(
+    root: Path, tmp_path: Path
+) -> None:
+    quick = run_pytest(root, tmp_path, LONG_ONE, ASKWELL_QUICK="1")
+    assert quick.returncode == 0
+    assert "1 passed, 1 skipped" in quick.stdout
+    assert "1 × takes long: make test-all" in quick.stdout
+    for more in ({}, {"ASKWELL_QUICK": "0"}, {"ASKWELL_QUICK": "1", "ASKWELL_REQUIRE_ALL": "1"}):
+        assert "2 passed" in run_pytest(root, tmp_path, LONG_ONE, **more).stdout

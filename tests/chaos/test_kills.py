@@ -17,7 +17,7 @@ from tests.chaos.oracle import complaints, decisions
 from tests.chaos.respondent import Conversation, Place, Respondent, Violation
 from tests.chaos.server import BOUNDARIES, DRAIN_S
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.thorough]
 
 SEED = 20260105
 KILLS = 63

@@ -22,7 +22,7 @@ from tests.chaos.respondent import Place, Violation
 from tests.chaos.server import BOUNDARIES
 from tests.chaos.test_kills import Mortal
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.timeout(5400)]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.timeout(5400), pytest.mark.thorough]
 
 SEED = 20260106
 KILLS = int(os.environ.get("ASKWELL_KIOSK_KILLS", "200"))

@@ -15,7 +15,7 @@ from tests.e2e.kiosk_page import BOTH, ENVIRONMENT, tablet
 from tests.e2e.respondent_page import stored
 from tests.support.process import ServerProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240), pytest.mark.thorough]
 
 FIRST = "The smell of my grandmother's kitchen in Trieste makes me feel at home."
 SECOND = "Because then I think of Sunday mornings with everybody around the table."

@@ -22,7 +22,7 @@ from tests.e2e.speaking import NO_VOICES, microphone
 from tests.support.cutting import Wire
 from tests.support.process import ServerProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240), pytest.mark.thorough]
 
 ANSWER = "The smell of my grandmother's kitchen in Trieste makes me feel at home."
 FULL = """

@@ -13,7 +13,7 @@ from tests.e2e.kiosk_page import BOTH, tablet
 from tests.e2e.tongues import ANSWERS, OPENING, polyglot_server
 from tests.support.process import ServerProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240), pytest.mark.thorough]
 
 LOOKS = [("ar", 320, 640), ("ar", 768, 1024), ("ar", 1440, 900), ("de", 320, 640)]
 

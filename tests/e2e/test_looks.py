@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(240),
     pytest.mark.needs("chromium"),
+    pytest.mark.thorough,
 ]
 
 TABLET = {"width": 768, "height": 1024}

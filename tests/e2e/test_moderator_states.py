@@ -14,7 +14,7 @@ from playwright.async_api import Browser, WebSocketRoute, expect
 from tests.e2e.moderator_page import ANSWERS, ModeratorPage, interview, tab, token_of
 from tests.support.process import ServerProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240), pytest.mark.thorough]
 
 SIZES = {"320": (320, 700), "768": (768, 1024), "1440": (1440, 900)}
 MANY = 500

@@ -12,7 +12,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from tests.e2e.respondent_page import RespondentPage, axe_violations, settled, stored
 from tests.support.process import ServerProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240), pytest.mark.thorough]
 
 DISTINCTION = "Two of them are quiet, and the other one is loud."
 ALIKE = "They're all the same."

@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.needs("espeak-ng"),
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(300),
+    pytest.mark.thorough,
 ]
 
 ESPEAK = "espeak-ng --stdin --stdout -v {language}"

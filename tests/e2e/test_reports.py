@@ -27,6 +27,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(120),
     pytest.mark.needs("chromium"),
+    pytest.mark.thorough,
 ]
 
 LONG = "I keep thinking of it. " * 340

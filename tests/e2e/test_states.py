@@ -14,7 +14,7 @@ from tests.support.cutting import Wire
 from tests.support.patience import PATIENCE_S
 from tests.support.process import ServerProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240), pytest.mark.thorough]
 
 PHONE = {"width": 320, "height": 640}
 DESK = {"width": 1440, "height": 900}

@@ -13,7 +13,7 @@ from tests.e2e.moderator_page import ModeratorPage, token_of
 from tests.e2e.respondent_page import RespondentPage, axe_violations, settled
 from tests.support.process import ServerProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240), pytest.mark.thorough]
 
 CONCEPT = "jar_soup_ct"
 PHONE: ViewportSize = {"width": 360, "height": 740}

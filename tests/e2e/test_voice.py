@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.needs("espeak-ng"),
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(300),
+    pytest.mark.thorough,
 ]
 
 SHORT = "I like the strong taste, because it wakes me up in the morning."

@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(240),
     pytest.mark.usefixtures("tidy"),
+    pytest.mark.thorough,
 ]
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

@@ -19,6 +19,7 @@ pytestmark = [
     pytest.mark.needs("espeak-ng"),
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(300),
+    pytest.mark.thorough,
 ]
 
 HEARD = 0.5

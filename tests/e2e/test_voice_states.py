@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(240),
     pytest.mark.usefixtures("tidy"),
+    pytest.mark.thorough,
 ]
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}

@@ -18,7 +18,7 @@ from tests.support.llm_double import Answer, Behaviour, Break, Cut, Fail, Format
 from tests.support.llm_double.brain import QUESTIONS, Task, answer_for, task_of
 from tests.support.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(180), pytest.mark.thorough]
 
 BOTH: set[str] = set()
 CRITICAL: tuple[Task, ...] = ("extraction", "rating", "question")

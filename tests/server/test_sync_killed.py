@@ -24,6 +24,8 @@ from tests.support.patience import PATIENCE_S
 from tests.support.process import ServerProcess
 from tests.support.whole import bearer
 
+pytestmark = pytest.mark.thorough
+
 KILLS = 2
 INTERVIEWS = 2
 SCRIPTED = (sys.executable, "-m", "tests.server.sync_server")

@@ -23,7 +23,7 @@ ASSETS = (
     "pipeline/language/data/bert-base-uncased-vocab.txt", "pipeline/question/data/unacceptable/en.yaml",
 )  # fmt: skip
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.thorough]
 
 
 @pytest.fixture(scope="module")

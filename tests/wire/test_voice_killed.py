@@ -18,7 +18,7 @@ from tests.support.speech import frames, silence, speech, teach
 SENTENCE = "every word of this sentence arrives once although the server dies"
 START_S = 60.0
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.thorough]
 
 
 @asynccontextmanager

@@ -319,9 +319,10 @@ def _may_hear(request: QuestionRequest) -> bool:
 
 
 def _is_weary(request: QuestionRequest) -> bool:
-    """Whether the respondent has said lately that they are tired of hearing their own words."""
+    """Whether the respondent has said that they are tired of hearing their own words."""
     pattern = phrasing(request.language).echo_weary
-    said = (f"{line.complaint} {line.text}" for line in request.lines if line.speaker == "respondent")
+    lines = request.briefing.conversation or request.lines
+    said = (f"{line.complaint} {line.text}" for line in lines if line.speaker == "respondent")
     return any(re.search(pattern, each.casefold().replace("’", "'")) for each in said)
 
 

@@ -35,6 +35,8 @@ from tests.support.published_calls import deviation
 from tests.support.resources import Meter
 from tests.support.whole import bearer, write_config
 
+pytestmark = pytest.mark.thorough
+
 SCRIPTED = (sys.executable, "-m", "tests.server.sync_server")
 EXAMPLES = 4
 """Requests per call, valid and invalid ones each."""

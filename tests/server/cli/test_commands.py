@@ -22,6 +22,8 @@ from server.hot.datadir import DataDir, running_server
 from tests.support.patience import PATIENCE_S
 from tests.support.whole import process, write_config
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

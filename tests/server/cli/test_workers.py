@@ -28,6 +28,7 @@ from tests.support.process import ServerProcess
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="several workers need Linux"),
+    pytest.mark.thorough,
 ]
 
 CONSENT = {"consent": {"version": "1", "choices": {"agree": True}}}

@@ -18,6 +18,8 @@ from server.simulation.report import SIDES
 from tests.config.test_personas import WHOLE
 from tests.support.patience import PATIENCE_S
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(autouse=True)
 def configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

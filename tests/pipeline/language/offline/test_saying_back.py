@@ -30,7 +30,7 @@ from pipeline.language.offline.saying_back import (
 )
 from pipeline.language.reader.perceptron import Perceptron
 from pipeline.language.srl import DocCache, load_model
-from pipeline.ports import Line, QuestionRequest
+from pipeline.ports import Briefing, Line, QuestionRequest
 from pipeline.question.checker import check
 from tests.pipeline.language.offline.test_questions import METHODS
 
@@ -302,6 +302,8 @@ def test_more_of_what_is_said_back_is_worth_less_late_in_an_interview(
 def test_nothing_is_said_back_to_who_is_tired_of_their_own_words(back: SayingBack, grumble: str) -> None:
     assert back.found(request(f"{grumble} {ANSWER}")) == ()
     assert back.found(request(f"You know me, I repeat it every time. {ANSWER}")) != ()
+    long_ago = Briefing(conversation=(Line(speaker="respondent", text=grumble), *request().lines))
+    assert back.found(request(briefing=long_ago)) == (), "for the rest of the interview"
 
 
 def test_probe_is_of_the_time_of_what_is_said_back(back: SayingBack) -> None:
