@@ -22,7 +22,7 @@ from tests.server.api.test_stimulus import add_board
 from tests.support.patience import PATIENCE_S
 from tests.support.whole import ANSWER, Process, eventually, process
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.thorough]
 
 Line = str | None | Callable[[], Awaitable[str | None]]
 
