@@ -1,9 +1,10 @@
 """Makes the model of what people do besides telling: `python -m pipeline.language.training.talk`.
 
 It learns from messages that were written for it (tests/corpus/talk), from those of tests/corpus/acts that the reader
-has not learned from, and from the answers of interviews, and to single questions, in which readers marked such words; of what only tells, one in
-two. What is printed is of a model that has not seen the interviews of one file, the single answers of another, nor the
-messages of nine writers; the one that is written has learned from all. Some eight minutes on two cores.
+has not learned from, and from the answers of interviews, and to single questions, in which readers marked such words;
+of what only tells, one in two. What is printed is of a model that has not seen the interviews of one file, the single
+answers of another, nor the messages of nine writers; the one that is written has learned from all. Some eight minutes
+on two cores.
 """
 
 from __future__ import annotations
