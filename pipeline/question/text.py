@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import Final
 
+REMEMBERED: Final = 1024
+"""Texts whose words and sentences are kept: a turn looks at the same few again and again."""
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?…؟。！？])[\"'”’»)]*\s+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -11,7 +15,7 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 def words(text: str) -> list[str]:
     """The words of a text, case-folded, apostrophes straight."""
-    return [word.replace("’", "'") for word in WORD.findall(text.casefold())]
+    return [*_words(text)]
 
 
 def word_count(text: str) -> int:
@@ -22,11 +26,21 @@ def word_count(text: str) -> int:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a short text, in order, stripped; a quotation's own full stop doesn't end one."""
-    return [part.strip() for part in _SENTENCE_END.split(text.strip()) if part.strip()]
+    return [*_sentences(text)]
 
 
 def jaccard(one: str, other: str) -> float:
     """Shared words over all words of two texts, in [0, 1]; 0 when both are empty."""
-    left, right = set(words(one)), set(words(other))
+    left, right = set(_words(one)), set(_words(other))
     union = left | right
     return len(left & right) / len(union) if union else 0.0
+
+
+@lru_cache(REMEMBERED)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.replace("’", "'") for word in WORD.findall(text.casefold()))
+
+
+@lru_cache(REMEMBERED)
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in _SENTENCE_END.split(text.strip()) if part.strip())

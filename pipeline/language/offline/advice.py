@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from pipeline.language.offline.echo_worth import CONCEPT_TEST
-from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.probe_worth import Before, ratings
 from pipeline.language.offline.saying_back import REMEMBERED, Said, SayingBack, method_of
-from pipeline.language.offline.telling import telling_of
+from pipeline.language.offline.telling import told_by
 from pipeline.language.offline.worth_model import WorthModel
 from pipeline.language.reader.network import LONGEST_REMEMBERED
 from pipeline.language.srl import DocCache
@@ -80,6 +79,6 @@ class Adviser:
         """What each kind of probe is expected to be worth; the same for all that could be asked about."""
         if self._model is None:
             return {}
-        before = Before(answers, questions, method, telling_of(answers, phrasing("en")))
+        before = Before(answers, questions, method, told_by(answers, "en"))
         reading = self._model.read(asked, answers[-1])
         return ratings(self._model.moves, before, reading, tested=method == CONCEPT_TEST)

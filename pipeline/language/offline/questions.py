@@ -26,7 +26,7 @@ from pipeline.language.offline.sympathy import (
     tells_of_loss,
     tells_of_tears,
 )
-from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of, tells_stories
+from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, tells_stories, told_by
 from pipeline.language.offline.wording import Wording, fitting, stance_of, stands_in_much, worded
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
@@ -831,13 +831,19 @@ def _spurned(request: QuestionRequest) -> Iterator[str]:
     speaking = phrasing(request.language)
     lines = request.briefing.conversation or request.lines
     for before, line in pairwise(lines):
-        first = " ".join(sentences(line.text.casefold().replace("’", "'"))[:1])
         if (before.speaker, line.speaker) != ("interviewer", "respondent"):
             continue
-        complained = f"{line.complaint} {first}".casefold().replace("’", "'")
         bare = line.complaint and not says_back((before.text,), speaking)
-        if bare or re.search(speaking.grumbles, complained):
+        if bare or _grumbles(line.complaint, line.text, request.language):
             yield from filter(None, [kind_of(before.text)])
+
+
+@lru_cache(maxsize=1024)
+def _grumbles(complaint: str, text: str, language: str) -> bool:
+    """Whether somebody grumbles in what was heard as a complaint, or in the first sentence of an answer."""
+    first = " ".join(sentences(text.casefold().replace("’", "'"))[:1])
+    said = f"{complaint} {first}".casefold().replace("’", "'")
+    return re.search(phrasing(language).grumbles, said) is not None
 
 
 def _part(request: QuestionRequest) -> str:
@@ -907,8 +913,7 @@ def _appeared(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
 
 
 def _telling(request: QuestionRequest) -> Telling:
-    said = [line.text for line in request.lines if line.speaker == "respondent"]
-    return telling_of(said, phrasing(request.language))
+    return told_by(tuple(line.text for line in request.lines if line.speaker == "respondent"), request.language)
 
 
 def _ranked(

@@ -13,7 +13,7 @@ from pipeline.language.offline.echoes import Echo, echoes, is_imagined, may_be_i
 from pipeline.language.offline.phrasings import LanguagePhrasing, ToldAs, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.sayable import sayable
-from pipeline.language.offline.telling import Telling, telling_of, tells_stories
+from pipeline.language.offline.telling import tells_stories, told_by
 from pipeline.language.offline.worth_model import WorthModel
 from pipeline.language.reader.network import LONGEST_REMEMBERED
 from pipeline.language.srl import DocCache
@@ -26,6 +26,8 @@ MUCH = 30
 same."""
 REMEMBERED = 64
 """Moments of which what was found is kept while their question is made."""
+REMEMBERED_LINES = 1024
+"""Lines of which is kept whether their speaker was tired of their own words."""
 LATELY = 6
 """Questions that are lately."""
 ASKED, ASKED_LAST, MORE_AGAIN = 0.12, 0.3, 0.3
@@ -213,7 +215,7 @@ class SayingBack:
             mean_words=sum(len(each.split()) for each in moment.answers) / len(moment.answers),
             asked=moment.count,
             method=moment.method,
-            telling=_telling(moment.answers, "en"),
+            telling=told_by(moment.answers, "en"),
         )
         reading = self._model.read(moment.question, answer)
         more = self._model.dangling.chances(found, answer, reading)
@@ -302,7 +304,7 @@ def _may_hear(request: QuestionRequest) -> bool:
     else, did not understand, or has no more to tell; not to somebody who learns the language, whose slips would be
     said back.
     """
-    told = _telling(tuple(line.text for line in request.lines if line.speaker == "respondent"), request.language)
+    told = told_by(tuple(line.text for line in request.lines if line.speaker == "respondent"), request.language)
     return (
         request.language.casefold().startswith("en")
         and request.kind == "follow_up"
@@ -320,15 +322,14 @@ def _may_hear(request: QuestionRequest) -> bool:
 
 def _is_weary(request: QuestionRequest) -> bool:
     """Whether the respondent has said that they are tired of hearing their own words."""
-    pattern = phrasing(request.language).echo_weary
     lines = request.briefing.conversation or request.lines
     said = (f"{line.complaint} {line.text}" for line in lines if line.speaker == "respondent")
-    return any(re.search(pattern, each.casefold().replace("’", "'")) for each in said)
+    return any(_says_weary(each, request.language) for each in said)
 
 
-@lru_cache(maxsize=64)
-def _telling(answers: tuple[str, ...], language: str) -> Telling:
-    return telling_of(answers, phrasing(language))
+@lru_cache(REMEMBERED_LINES)
+def _says_weary(text: str, language: str) -> bool:
+    return re.search(phrasing(language).echo_weary, text.casefold().replace("’", "'")) is not None
 
 
 def _is_about(request: QuestionRequest, echo: Echo, answer: str) -> bool:

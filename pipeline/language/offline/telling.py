@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pipeline.finished import closes
-from pipeline.language.offline.phrasings import LanguagePhrasing
+from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.methodology import Methodology
 from pipeline.question.text import sentences
 
@@ -158,6 +158,12 @@ def about_focus(told: Telling, focus: str, speaking: LanguagePhrasing) -> Tellin
     if told.felt or told.figures or not focus or not speaking.past:
         return told
     return replace(told, figures=re.search(speaking.figures, focus.casefold()) is not None)
+
+
+@lru_cache(maxsize=256)
+def told_by(answers: tuple[str, ...], language: str) -> Telling:
+    """How the last of some answers is told in a language; the same one again without work."""
+    return telling_of(answers, phrasing(language))
 
 
 def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
