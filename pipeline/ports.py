@@ -83,6 +83,32 @@ class Rendering(Record):
     named: bool = True
 
 
+class Wanted(Record):
+    """What is to be known of how something was told.
+
+    Attributes:
+        text: the answer that tells it.
+        quote: the words whose time is wanted; those of its last sentence if empty, none if None.
+        words: the words that a question may say in a sentence of its own; empty for none.
+    """
+
+    text: str
+    quote: str | None = None
+    words: str = ""
+
+
+class AsTold(Record):
+    """How something was told.
+
+    Attributes:
+        time: when it is so; None where no verb tells it.
+        rendering: how a question may say it.
+    """
+
+    time: Time | None = None
+    rendering: Rendering = Rendering()
+
+
 @runtime_checkable
 class Parser(Protocol):
     """Linguistic preprocessing."""
@@ -95,15 +121,8 @@ class Parser(Protocol):
         """Content lemmas of each label, lower case, in order; stop words left out, negations kept as "not"."""
         ...
 
-    async def time_told(self, text: str, quote: str) -> Time | None:
-        """When what an English text says with these words is so; its last sentence where it does not have them.
-
-        None where no verb tells it.
-        """
-        ...
-
-    async def rendered(self, text: str, quote: str) -> Rendering:
-        """How an English question may say what a text tells with these words."""
+    async def as_told(self, wanted: Sequence[Wanted]) -> list[AsTold]:
+        """Of each how an English answer tells it, in order."""
         ...
 
 

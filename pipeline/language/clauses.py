@@ -50,6 +50,16 @@ class Clause:
 
 _KEPT = "askwell.clauses"
 """Where a Doc keeps its clauses: an answer is split once, whoever asks."""
+_WHOLE = "askwell.text"
+"""Where a Doc keeps its text, which it would put together from its tokens each time."""
+
+
+def text_of(doc: Doc) -> str:
+    """The text of a parsed answer."""
+    known: str | None = doc.user_data.get(_WHOLE)
+    if known is None:
+        known = doc.user_data[_WHOLE] = doc.text
+    return known
 
 
 def split(doc: Doc) -> list[Clause]:

@@ -57,6 +57,16 @@ class VectorCache:
         self._vectors: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = Lock()
 
+    def known(self, texts: Sequence[str]) -> Vectors | None:
+        """One row per text, shape [len(texts), width]; None where one of them is not known, or there are none."""
+        with self._lock:
+            found = [self._vectors.get(text) for text in texts]
+            if not found or any(vector is None for vector in found):
+                return None
+            for text in texts:
+                self._vectors.move_to_end(text)
+        return np.stack([vector for vector in found if vector is not None])
+
     def rows(self, texts: Sequence[str], encode: Callable[[list[str]], Vectors], width: int) -> Vectors:
         """One row per text, shape [len(texts), width]; `encode` is asked only for texts not seen before."""
         with self._lock:
@@ -229,7 +239,10 @@ class OnnxEmbedder:
         return 384
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One L2-normalised float32 row per text, shape [len(texts), 384]; off the event loop."""
+        """One L2-normalised float32 row per text, shape [len(texts), 384]; off the event loop unless all are known."""
+        known = self._cache.known(texts)
+        if known is not None:
+            return known
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, self.embed_sync, list(texts))
 

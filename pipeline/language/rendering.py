@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from spacy.tokens import Doc, Span, Token
 
+from pipeline.language.clauses import text_of
 from pipeline.language.connectors import normalised_text, words
 from pipeline.language.embedder import known_words
 from pipeline.ports import Rendering
@@ -98,7 +99,7 @@ _WORD = re.compile(r"[^\W_]")
 def rendered(doc: Doc, quote: str) -> Rendering:
     """The ways to say what the words of `quote` tell in this answer; all empty where they are not in it."""
     span = _found(doc, quote)
-    if span is None or _shouted(doc.text):
+    if span is None or _shouted(text_of(doc)):
         return Rendering()
     thing = Rendering(thing=_thing(span), plural=span.root.tag_ in PLURALS, part=_part(span))
     verb = _verb_of(span)
@@ -141,7 +142,7 @@ def _is_own(subject: Token, finite: Token | None) -> bool:
 
 
 def _found(doc: Doc, quote: str) -> Span | None:
-    at = doc.text.casefold().find(quote.casefold()) if quote.strip() else -1
+    at = text_of(doc).casefold().find(quote.casefold()) if quote.strip() else -1
     return doc.char_span(at, at + len(quote), alignment_mode="expand") if at >= 0 else None
 
 

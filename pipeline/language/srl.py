@@ -7,6 +7,7 @@ import importlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -18,14 +19,14 @@ from artefacts.errors import ArtefactError
 from artefacts.table import named, of_kind, package_folder
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
+from thinc.api import use_ops
 
 from pipeline.language.clauses import Clause, split
 from pipeline.language.connectors import normalised_text, words
 from pipeline.language.embedder import ModelUnavailable, clean
 from pipeline.language.rendering import rendered
 from pipeline.language.times import told_in
-from pipeline.methodology import Time
-from pipeline.ports import DiscourseRelation, Parse, Rendering
+from pipeline.ports import AsTold, DiscourseRelation, Parse, Rendering, Wanted
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -88,13 +89,16 @@ def load_model(name: str | None = None) -> Language:
     found = find_model(name)
     exclude = list(UNUSED_PARTS)
     module: Any = importlib.import_module(found) if isinstance(found, str) else None
-    loaded: Any = module.load(exclude=exclude) if hasattr(module, "load") else spacy.load(found, exclude=exclude)
+    with use_ops("numpy", use_blis=False):  # numpy multiplies matrices in a third of the time that BLIS takes.
+        loaded: Any = module.load(exclude=exclude) if hasattr(module, "load") else spacy.load(found, exclude=exclude)
     if not isinstance(loaded, Language):
         raise ModelUnavailable(f"{found} is not a spaCy model")
     return loaded
 
 
 REMEMBERED_LABELS = 8192
+REMEMBERED_TELLINGS = 256
+"""Quotes of answers of which is kept how they are told: within a turn the same ones are asked for again."""
 
 
 class DocCache:
@@ -165,6 +169,7 @@ class SpacyParser:
         """What parses depend on besides the text."""
         self._lemmas: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._words: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._told = lru_cache(REMEMBERED_TELLINGS)(self._as_told)
 
     async def parse(self, text: str) -> Parse:
         """Discourse relations of one answer."""
@@ -174,19 +179,22 @@ class SpacyParser:
         """Content lemmas of each label, lower case, in order; negations kept as "not"."""
         return await self._off_loop(self.lemmas_sync, list(labels))
 
-    async def time_told(self, text: str, quote: str) -> Time | None:
-        """When what an English text says with these words is so; its last sentence where it does not have them."""
-        return await self._off_loop(self._time_told, (text, quote))
+    async def as_told(self, wanted: Sequence[Wanted]) -> list[AsTold]:
+        """Of each how an English answer tells it; at once where nothing is wanted or all is known."""
+        if not any(each.text for each in wanted):
+            return [AsTold()] * len(wanted)
+        return await self._off_loop(self.as_told_sync, wanted)
 
-    async def rendered(self, text: str, quote: str) -> Rendering:
-        """How an English question may say what a text tells with these words."""
-        return await self._off_loop(self._rendered, (text, quote))
+    def as_told_sync(self, wanted: Sequence[Wanted]) -> list[AsTold]:
+        """As `as_told`, for callers that already are on a worker thread."""
+        return [self._told(each.text, each.quote, each.words) if each.text else AsTold() for each in wanted]
 
-    def _time_told(self, of: tuple[str, str]) -> Time | None:
-        return told_in(self.docs.doc(of[0]), of[1])
-
-    def _rendered(self, of: tuple[str, str]) -> Rendering:
-        return rendered(self.docs.doc(of[0]), of[1])
+    def _as_told(self, text: str, quote: str | None, words: str) -> AsTold:
+        doc = self.docs.doc(text)
+        return AsTold(
+            time=told_in(doc, quote) if quote is not None else None,
+            rendering=rendered(doc, words) if words else Rendering(),
+        )
 
     async def _off_loop(self, work: Callable[[Argument], Result], argument: Argument) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, argument)

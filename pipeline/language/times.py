@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from spacy.tokens import Doc, Span, Token
 
-from pipeline.language.clauses import VERBS, Clause, split
+from pipeline.language.clauses import VERBS, Clause, split, text_of
 from pipeline.language.connectors import normalised_text, words
 from pipeline.methodology import Time
 
@@ -28,7 +28,7 @@ def told_in(doc: Doc, quote: str) -> Time | None:
 
     A sentence without a finite verb goes on with the one before it. None where no finite verb tells it.
     """
-    at = doc.text.casefold().find(quote.casefold()) if quote else -1
+    at = text_of(doc).casefold().find(quote.casefold()) if quote else -1
     found = doc.char_span(at, at + len(quote), alignment_mode="expand") if at >= 0 else None
     sentences = list(doc.sents) if found is None else []
     span = found if found is not None else sentences[-1] if sentences else None

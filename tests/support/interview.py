@@ -25,6 +25,7 @@ from pipeline.methodology import Methodology, Time
 from pipeline.outcome import Outcome
 from pipeline.ports import (
     ActReader,
+    AsTold,
     ExtractedConcept,
     ExtractedRelationship,
     Extraction,
@@ -39,6 +40,7 @@ from pipeline.ports import (
     SlotRequest,
     StimulusRequest,
     Vectors,
+    Wanted,
 )
 from pipeline.state import InterviewState
 from pipeline.turn import Providers, TurnPipeline
@@ -198,12 +200,19 @@ class WordParser:
             found.append(tuple(w[:-1] if w.endswith("s") and len(w) > 3 else w for w in words if w not in stop))
         return found
 
-    async def time_told(self, text: str, quote: str) -> Time | None:
-        said = next((part for part in text.split(".") if quote in part), text)
+    async def as_told(self, wanted: Sequence[Wanted]) -> list[AsTold]:
+        return [AsTold(time=self._time(each), rendering=self._rendering(each)) for each in wanted]
+
+    @staticmethod
+    def _time(wanted: Wanted) -> Time | None:
+        if wanted.quote is None or not wanted.text:
+            return None
+        said = next((part for part in wanted.text.split(".") if wanted.quote in part), wanted.text)
         return "past" if "was" in said.split() else "present"
 
-    async def rendered(self, text: str, quote: str) -> Rendering:
-        return Rendering(thing=f"that {quote}") if quote in text else Rendering()
+    @staticmethod
+    def _rendering(wanted: Wanted) -> Rendering:
+        return Rendering(thing=f"that {wanted.words}") if wanted.words in wanted.text and wanted.words else Rendering()
 
 
 Say = Callable[[ExtractionRequest], Extraction]

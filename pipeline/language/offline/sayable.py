@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span, Token
 
+from pipeline.language.clauses import text_of
 from pipeline.language.offline.echoes import (
     DOUBTED,
     LAUGHS,
@@ -427,7 +428,7 @@ def _can_be_heard(clause: str) -> bool:
 
 
 def _says_something(doc: Doc, piece: _Piece) -> bool:
-    if len(doc.text[piece.start : piece.end].split()) >= _LONG_ENOUGH:
+    if len(text_of(doc)[piece.start : piece.end].split()) >= _LONG_ENOUGH:
         return True
     return any(
         token.pos_ in _NAMES
