@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, MutableMapping, Sequence
 
 from pipeline.concept import SessionConfiguration
+from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.slotting import SlotAssignment, completed, slot_name, slot_text
 from pipeline.graph.surface import SurfaceGraph
 from pipeline.ports import Embedder, Parser, SlotProposal, SlotProposer, SlotRequest, Vectors
@@ -82,18 +83,28 @@ async def apply_names(
     """Match each proposal to a slot; missing vectors of slots are added to `vectors`."""
     if not proposals:
         return
-    await know_slots(assignment, embedder, vectors)
-    rows = await embedder.embed([slot_text(p.slot_name, p.description) for p in proposals])
-    for i, proposal in enumerate(proposals):
-        assignment.apply(proposal, rows[i], vectors)
+    wanted, slots = assignment.compared(proposals, vectors)
+    await know_slots(slots.values(), assignment, embedder, vectors)
+    order = sorted(wanted)
+    texts = [slot_text(proposals[at].slot_name, proposals[at].description) for at in order]
+    rows = dict(zip(order, await embedder.embed(texts), strict=True)) if texts else {}
+    for number, proposal in enumerate(proposals):
+        assignment.apply(proposal, rows.get(number), vectors)
 
 
-async def know_slots(assignment: SlotAssignment, embedder: Embedder, vectors: MutableMapping[str, Vectors]) -> None:
-    """Add the vectors of slots that have none in `vectors`."""
-    slots = [slot for slot in assignment.canonical.slots.values() if slot.id not in vectors]
-    if slots:
-        rows = await embedder.embed([slot_text(slot.slot_name, slot.description) for slot in slots])
-        vectors.update({slot.id: rows[i] for i, slot in enumerate(slots)})
+async def know_slots(
+    slots: Iterable[CanonicalSlot],
+    assignment: SlotAssignment,
+    embedder: Embedder,
+    vectors: MutableMapping[str, Vectors],
+) -> None:
+    """Add the vectors of those slots that have none in `vectors`."""
+    missing = [slot for slot in slots if slot.id not in vectors]
+    if missing:
+        rows = await embedder.embed([slot_text(slot.slot_name, slot.description) for slot in missing])
+        made = {slot.id: rows[i] for i, slot in enumerate(missing)}
+        vectors.update(made)
+        assignment.vectors_created.update(made)
 
 
 async def lemmatised(proposals: Sequence[SlotProposal], parser: Parser) -> list[SlotProposal]:

@@ -104,7 +104,7 @@ class SlotsStage:
         fresh = [node for node in nodes if node.id not in assignment.canonical.mappings]
         if not fresh:
             return
-        await know_slots(assignment, self._embedder, vectors)
+        await know_slots(assignment.canonical.slots.values(), assignment, self._embedder, vectors)
         missing = [node for node in fresh if node.id not in vectors]
         if missing:
             rows = await self._embedder.embed([node.label for node in missing])

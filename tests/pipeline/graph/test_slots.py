@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import pytest
 
+from pipeline.ports import SlotProposal, SlotRequest, Vectors
 from tests.support.interview import Interview, OwnSlots, TableEmbedder, concepts, configuration
 
 
@@ -104,3 +107,48 @@ async def test_edge_through_a_paraphrase_makes_the_slot_fresh_again() -> None:
     found = concepts(("soft bubbles", "attribute"), ("joy", "consequence"), links=[("soft bubbles", "joy")])
     await interview.say("again", found)
     assert next(s for s in interview.state.tracker.states if s.key == key).turns_since_last_yield <= 1
+
+
+class Counting(TableEmbedder):
+    """Keeps what it was asked to embed."""
+
+    def __init__(self, similar: Iterable[tuple[str, str, float]] = ()) -> None:
+        super().__init__(similar)
+        self.embedded: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        self.embedded += texts
+        return await super().embed(texts)
+
+
+class LabelSlots(OwnSlots):
+    """Slots that are described by the labels that they are named after."""
+
+    async def propose(self, request: SlotRequest) -> list[SlotProposal]:
+        found = await super().propose(request)
+        return [
+            proposal.model_copy(update={"description": node.label})
+            for proposal, node in zip(found, request.nodes, strict=True)
+        ]
+
+
+@pytest.mark.parametrize(("cosine", "compared"), [(0.1, False), (0.5, True)])
+async def test_slots_are_compared_only_where_the_labels_they_are_named_after_are_alike(
+    cosine: float, compared: bool
+) -> None:
+    embedder = Counting([("rapid engine", "red paint", cosine)])
+    interview = Interview(embedder=embedder, slots=LabelSlots())
+    await interview.say("one", concepts(("red paint", "attribute")))
+    assert "red paint: red paint" not in embedder.embedded
+    await interview.say("two", concepts(("rapid engine", "attribute")))
+    assert len(interview.state.slots) == 2
+    texts = {"red paint: red paint", "rapid engine: rapid engine"}
+    assert (texts & {*embedder.embedded}) == (texts if compared else set())
+
+
+async def test_slot_that_had_no_vector_is_joined_by_what_is_like_it() -> None:
+    alike = [("rapid engine", "speed", 0.7), ("rapid engine: rapid engine", "speed: speed", 0.7)]
+    interview = Interview(embedder=TableEmbedder(alike), slots=LabelSlots())
+    await interview.say("one", concepts(("speed", "attribute")))
+    await interview.say("two", concepts(("rapid engine", "attribute")))
+    assert [slot.support_count for slot in interview.state.slots] == [2]
