@@ -542,7 +542,7 @@ class JudgesWordings(Protocol):
 class ComparesWordings(Protocol):
     """A writer that chooses what to ask about by what its wordings are worth."""
 
-    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+    async def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
         """Which of several questions a moderator would rather ask, counted from 0.
 
         Args:
@@ -551,7 +551,7 @@ class ComparesWordings(Protocol):
         """
         ...
 
-    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+    async def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
         """Which of several questions of a concept test a moderator would rather ask, counted from 0.
 
         Args:
@@ -577,7 +577,7 @@ class SaysBack(Protocol):
 class FindsLittle(Protocol):
     """A writer that knows when nothing that it could ask promises much any more."""
 
-    def finds_little(self, request: QuestionRequest) -> bool:
+    async def finds_little(self, request: QuestionRequest) -> bool:
         """Whether the closing question should come in place of this one."""
         ...
 

@@ -139,9 +139,9 @@ class Asking:
         if choices and isinstance(self._writer, ComparesWordings):
             writer = self._writer
             if weighing is not None:
-                self._taken = writer.weighed(choices, weighing.worth, weighing.in_a_row)
+                self._taken = await writer.weighed(choices, weighing.worth, weighing.in_a_row)
             else:
-                self._taken = writer.preferred(choices, behind)
+                self._taken = await writer.preferred(choices, behind)
             self._request = request = self._choices[self._taken]
             request = request.model_copy(update={"follows_reply": True}) if before else request
         self._before = before

@@ -162,7 +162,7 @@ class QuestionStage:
     async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether nothing that could be asked promises much any more."""
         writer = self._questioner.writer
-        return isinstance(writer, FindsLittle) and writer.finds_little(await self._requests.one(context, going))
+        return isinstance(writer, FindsLittle) and await writer.finds_little(await self._requests.one(context, going))
 
     async def _staying(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput | None:
         """A question that stays with what was said, instead of one of the concept's own that can wait.
@@ -175,7 +175,7 @@ class QuestionStage:
             return None
         choices, weighing = await self._choices(context, ways), weighing_of(context, ways)
         demanded = DEMANDED_EARLY if _is_early(context) else DEMANDED
-        taken = writer.weighed(choices, (demanded, *weighing.worth[1:]), weighing.in_a_row)
+        taken = await writer.weighed(choices, (demanded, *weighing.worth[1:]), weighing.in_a_row)
         if ways[taken][0].strategy not in context.strategies.stays:
             return None
         context.replace(ways[taken][1])

@@ -263,18 +263,18 @@ async def test_interview_with_any_number_of_elements_comes_to_its_end(name: str,
 class Stays(PlainWriter):
     """Stays with what was said wherever it may."""
 
-    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+    async def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
         return 0
 
-    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+    async def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
         return max(at for at, move in enumerate(worth) if move == "stay")
 
 
 class StaysAtFirst(Stays):
     """A writer that stays with the first answers, and then leaves the choice to the engine."""
 
-    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
-        return super().weighed(choices, worth, in_a_row) if choices[0].turn_number < 6 else 0
+    async def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+        return await super().weighed(choices, worth, in_a_row) if choices[0].turn_number < 6 else 0
 
 
 async def demanding(answers: Sequence[str], writer: PlainWriter | None = None) -> tuple[list[bool], Interview]:

@@ -323,7 +323,7 @@ class Sated(PlainWriter):
         super().__init__()
         self.after, self.made = after, 0
 
-    def finds_little(self, request: QuestionRequest) -> bool:
+    async def finds_little(self, request: QuestionRequest) -> bool:
         self.made = len(request.all_questions)
         return self.made >= self.after
 

@@ -180,11 +180,11 @@ def test_offers_are_close_differ_in_what_they_are_about_and_end_nothing() -> Non
 class Comparing(PlainWriter):
     """Prefers the last of what it may choose from."""
 
-    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+    async def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
         self.compared = (list(choices), list(behind))
         return len(choices) - 1
 
-    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+    async def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
         raise AssertionError("this is no concept test")
 
 
@@ -207,10 +207,10 @@ class Staying(PlainWriter):
         self.taken = taken
         self.weighing: list[tuple[Sequence[Move | float], int]] = []
 
-    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+    async def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
         raise AssertionError("in a concept test choices are weighed")
 
-    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+    async def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
         self.weighing.append((worth, in_a_row))
         return self.taken
 

@@ -158,7 +158,9 @@ def _provider(
         extractor=OfflineExtractor(parser, embedder, executor=executor, files=files, reader=reader),
         rater=OfflineRater(parser, executor=executor),
         slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
-        writer=OfflineQuestionWriter(embedder, Adviser(worth, parser.docs) if worth is not None else None),
+        writer=OfflineQuestionWriter(
+            embedder, Adviser(worth, parser.docs) if worth is not None else None, executor=executor
+        ),
         embedder=embedder,
         parser=parser,
         reader=reader,

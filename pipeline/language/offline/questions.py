@@ -5,11 +5,14 @@ The same request and seed always give the same question. A recent question is ne
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import lru_cache, partial
 from itertools import islice, pairwise
+from typing import TypeVar
 
 from pipeline.finished import closes
 from pipeline.language.offline.advice import NONE, Advice, Adviser
@@ -187,6 +190,9 @@ RANKED = 1 << 20
 """Chance is drawn from this many steps."""
 
 
+Result = TypeVar("Result")
+
+
 class OfflineQuestionWriter:
     """Writes questions without a language model. Stateless; safe to share between sessions.
 
@@ -196,11 +202,15 @@ class OfflineQuestionWriter:
     Args:
         embedder: of sentences.
         adviser: what is known of a moment; without it only rules say what suits it.
+        executor: threads in which wordings are compared; None to do so at once.
     """
 
-    def __init__(self, embedder: Embedder | None = None, adviser: Adviser | None = None) -> None:
+    def __init__(
+        self, embedder: Embedder | None = None, adviser: Adviser | None = None, *, executor: Executor | None = None
+    ) -> None:
         self._embedder = embedder
         self._adviser = adviser
+        self._executor = executor
 
     async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         """The question word by word. Raises ProviderError only where the embedder does."""
@@ -211,7 +221,11 @@ class OfflineQuestionWriter:
         """A question of the strategy without acknowledgement, other than the first attempts of `write`."""
         return compose(request.model_copy(update={"avoid_similar": True}), skip=TEMPLATE_SKIPS, plain=True)
 
-    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+    async def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+        """Which question the ranker expects a moderator to prefer, weighed against what the engine thinks."""
+        return await self._aside(partial(self.preferred_sync, choices, behind))
+
+    def preferred_sync(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
         """Which question the ranker expects a moderator to prefer, weighed against what the engine thinks."""
         if shipped() is None:
             return 0
@@ -230,7 +244,11 @@ class OfflineQuestionWriter:
                 taken, least = index, value
         return taken
 
-    def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+    async def weighed(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
+        """Which question of a concept test moderators are expected to prefer; the engine's where nothing is known."""
+        return await self._aside(partial(self.weighed_sync, choices, worth, in_a_row))
+
+    def weighed_sync(self, choices: Sequence[QuestionRequest], worth: Sequence[Move | float], in_a_row: int) -> int:
         """Which question of a concept test moderators are expected to prefer; the engine's where nothing is known."""
         advices = [self._advice(choice) for choice in choices]
         told = len((_last_answer(choices[0]) or "").split())
@@ -249,7 +267,11 @@ class OfflineQuestionWriter:
         ]
         return max(range(len(values)), key=lambda at: (values[at], -at))
 
-    def finds_little(self, request: QuestionRequest) -> bool:
+    async def finds_little(self, request: QuestionRequest) -> bool:
+        """Whether nothing that could be asked promises much any more, and what else there is was asked for."""
+        return await self._aside(partial(self.finds_little_sync, request))
+
+    def finds_little_sync(self, request: QuestionRequest) -> bool:
         """Whether nothing that could be asked promises much any more, and what else there is was asked for."""
         broad = bool(request.stimulus) or _asked_broadly(request)
         return broad and _promises_little(request, self._advice(request))
@@ -264,17 +286,24 @@ class OfflineQuestionWriter:
         found = next((each for each in self._advice(request).said if text.endswith(each.text)), None)
         return (_last_answer(request) or "")[found.echo.start : found.echo.end] if found and not found.about else None
 
+    async def _aside(self, work: Callable[[], Result]) -> Result:
+        """What takes long, on another thread, so that nobody else waits for it."""
+        if self._executor is None:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
     def _advice(self, request: QuestionRequest) -> Advice:
         return self._adviser.on(request) if self._adviser is not None else NONE
 
     async def _fresh(self, request: QuestionRequest) -> str:
         """The first wording that is not close to a recent question, else the least close of a few."""
         recent = request.recent_questions
+        advice = await self._aside(partial(self._advice, request))
         if self._embedder is None or not recent:
-            return compose(request, skip=request.variant, advice=self._advice(request))
+            return compose(request, skip=request.variant, advice=advice)
         passed_over: list[tuple[float, str]] = []
         to_skip = request.variant
-        for candidate in islice(wordings(request, advice=self._advice(request)), FRESH_TRIES + request.variant):
+        for candidate in islice(wordings(request, advice=advice), FRESH_TRIES + request.variant):
             compared = compared_with(candidate, recent)
             rows = await self._embedder.embed([candidate, *compared])
             closest = float((rows[1:] @ rows[0]).max(initial=-1.0))

@@ -562,7 +562,7 @@ def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_
 ) -> None:
     choices = [deepening(seed=1), deepening(seed=2)]
     monkeypatch.setattr(questions, "_promise", lambda choice, told, said: engine if choice is choices[0] else other)
-    assert OfflineQuestionWriter().preferred(choices, [0.0, behind]) == preferred
+    assert OfflineQuestionWriter().preferred_sync(choices, [0.0, behind]) == preferred
 
 
 @pytest.mark.parametrize(
@@ -592,7 +592,7 @@ def test_concept_test_asks_what_promises_most_of_what_was_said_and_what_is_liste
     choices = [of_a_sentence(seed=number) for number in range(len(worth))]
     writer = OfflineQuestionWriter()
     monkeypatch.setattr(writer, "_advice", lambda request: Advice(said, ratings))
-    assert writer.weighed(choices, worth, in_a_row) == taken
+    assert writer.weighed_sync(choices, worth, in_a_row) == taken
 
 
 def test_what_a_concept_demands_waits_where_the_answer_weighs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -600,8 +600,8 @@ def test_what_a_concept_demands_waits_where_the_answer_weighs(monkeypatch: pytes
     monkeypatch.setattr(writer, "_advice", lambda request: Advice((), {"more": 1.8, "like": 0.2}))
     plain = of_a_sentence("It stands in the hall.")
     confided = of_a_sentence("I've never told anyone that.")
-    assert writer.weighed([plain, plain], (2.0, "stay"), 0) == 0
-    assert writer.weighed([confided, confided], (2.0, "stay"), 0) == 1
+    assert writer.weighed_sync([plain, plain], (2.0, "stay"), 0) == 0
+    assert writer.weighed_sync([confided, confided], (2.0, "stay"), 0) == 1
 
 
 def of_a_sentence(sentence: str = "I keep it for her.", **changes: object) -> QuestionRequest:
@@ -636,7 +636,7 @@ def test_who_refused_or_wants_something_else_is_not_asked_on_about_the_answer() 
         asked = deepening(turn=turn, answer=told, turned_away=True)
         assert not any(compose(asked, advice=Advice((SAT,), {"more": 3.0})).endswith(probe) for probe in probes)
         writer = OfflineQuestionWriter()
-        assert writer.weighed([asked, asked], ("part", "stay"), 0) == 0
+        assert writer.weighed_sync([asked, asked], ("part", "stay"), 0) == 0
 
 
 def test_list_goes_on_with_a_word_of_thanks_after_what_weighs_and_loses_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -666,7 +666,7 @@ def test_list_goes_on_with_a_word_of_thanks_after_what_weighs_and_loses_by_it(mo
     monkeypatch.setattr(writer, "_advice", lambda request: Advice((), ratings))
     for answer, taken in ((plain, 0), (felt, 1)):
         said = [of_a_sentence(answer, answer=answer), of_a_sentence(answer, answer=answer)]
-        assert writer.weighed(said, ("part", "stay"), 0) == taken
+        assert writer.weighed_sync(said, ("part", "stay"), 0) == taken
 
 
 def test_part_of_an_idea_that_is_a_clause_is_asked_about_in_a_sentence_that_can_be_said() -> None:
@@ -755,14 +755,14 @@ def test_only_what_was_said_just_now_is_preferred(monkeypatch: pytest.MonkeyPatc
     now, before = deepening(), deepening(focus_said_earlier_turns=3)
     away = leaving()
     monkeypatch.setattr(questions, "_promise", lambda choice, told, said: 1.0 if choice is away else 1.9)
-    assert OfflineQuestionWriter().preferred([away, before], [0.0, 0.0]) == 0
-    assert OfflineQuestionWriter().preferred([deepening(), before], [0.0, 0.0]) == 0
-    assert OfflineQuestionWriter().preferred([away, before, now], [0.0, 0.0, 0.0]) == 2
+    assert OfflineQuestionWriter().preferred_sync([away, before], [0.0, 0.0]) == 0
+    assert OfflineQuestionWriter().preferred_sync([deepening(), before], [0.0, 0.0]) == 0
+    assert OfflineQuestionWriter().preferred_sync([away, before, now], [0.0, 0.0, 0.0]) == 2
 
 
 def test_engine_chooses_where_the_ranker_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "shipped", lambda: None)
-    assert OfflineQuestionWriter().preferred([leaving(), deepening()], [0.0, 0.0]) == 0
+    assert OfflineQuestionWriter().preferred_sync([leaving(), deepening()], [0.0, 0.0]) == 0
 
 
 def test_somebody_who_appears_at_the_end_of_an_answer_is_asked_about() -> None:
@@ -1009,7 +1009,7 @@ def test_topic_is_not_turned_to_past_what_moves_somebody(monkeypatch: pytest.Mon
     for answer, turned in (("I was so ashamed of that, standing there.", 1), ("We took the bus, standing there.", 0)):
         lines = {"lines": (Line(speaker="respondent", text=answer),)}
         choices = [leaving().model_copy(update=lines), deepening(label="standing there").model_copy(update=lines)]
-        assert OfflineQuestionWriter().preferred(choices, [0.0, 0.0]) == turned
+        assert OfflineQuestionWriter().preferred_sync(choices, [0.0, 0.0]) == turned
 
 
 def test_complaint_with_something_new_in_it_is_asked_on_about() -> None:
@@ -1172,11 +1172,11 @@ class Foresees:
 def test_little_is_found_only_when_what_else_there_is_was_asked() -> None:
     answer, broad = "They're wool socks, I bought them at the market.", "What else matters to you about socks?"
     poor, rich = (OfflineQuestionWriter(adviser=Foresees(rating)) for rating in (0.5, 2.5))  # type: ignore[arg-type]
-    assert poor.finds_little(late(answer, broad))
-    assert not poor.finds_little(late(answer))
-    assert not rich.finds_little(late(answer, broad))
-    assert not poor.finds_little(late("My mother knitted them. I felt so guilty when she died.", broad))
-    assert poor.finds_little(late(answer, stimulus="Two lamps."))
+    assert poor.finds_little_sync(late(answer, broad))
+    assert not poor.finds_little_sync(late(answer))
+    assert not rich.finds_little_sync(late(answer, broad))
+    assert not poor.finds_little_sync(late("My mother knitted them. I felt so guilty when she died.", broad))
+    assert poor.finds_little_sync(late(answer, stimulus="Two lamps."))
 
 
 def test_why_something_matters_is_hardly_asked_outright() -> None:
