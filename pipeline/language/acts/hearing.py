@@ -417,7 +417,13 @@ class ActHearing:
         short = len(clause.text.split()) <= FEW_WORDS
         for number in np.argsort(-chances, kind="stable"):
             act, chance = ACTS[int(number)], float(chances[number])
-            if act == "tells" or act in denied or (act in ENDS and LIFE.search(clause.text)):
+            if act == "tells":
+                continue
+            threshold = self._thresholds[act]
+            least = max(threshold.alone, LEAST_ALONE.get(act, 0.0), LEAST_IN_A_STORY.get(act, 0.0) if story else 0.0)
+            if chance < (max(least, CERTAIN) if short else least):
+                continue
+            if act in denied or (act in ENDS and LIFE.search(clause.text)):
                 continue
             if act in ENDS and _on_condition(text[: clause.start]):
                 continue
@@ -428,10 +434,6 @@ class ActHearing:
             if act in ("wants_withdrawal", "declines") and BETWEEN_US.search(
                 f"{clause.text} {text[: clause.start][-40:]}"
             ):
-                continue
-            threshold = self._thresholds[act]
-            least = max(threshold.alone, LEAST_ALONE.get(act, 0.0), LEAST_IN_A_STORY.get(act, 0.0) if story else 0.0)
-            if chance < (max(least, CERTAIN) if short else least):
                 continue
             if story and act in NAMED_IN_A_STORY and not NAMED_IN_A_STORY[act].search(clause.text):
                 continue

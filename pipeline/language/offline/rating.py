@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.language.clauses import split
@@ -92,21 +92,22 @@ class OfflineRater:
         return rating.model_copy(update={"turns": turns, "contradicts": contradicts})
 
 
-def _names(doc: Doc) -> int:
+def _names(tokens: Sequence[Token]) -> int:
     """Names of people, places and things: runs of proper nouns."""
-    proper = [token.pos_ == "PROPN" for token in doc]
+    proper = [token.pos_ == "PROPN" for token in tokens]
     return sum(now and not before for before, now in pairwise([False, *proper]))
 
 
 def features_of(doc: Doc, text: str, compound: float) -> Features:
     """Counts in a parsed answer."""
-    spoken = [normalised_text(token.text) for token in doc if any(ch.isalnum() for ch in token.text)]
+    tokens = list(doc)
+    spoken = [normalised_text(token.text) for token in tokens if any(ch.isalnum() for ch in token.text)]
     said = " " + " ".join(spoken) + " "
     clauses = split(doc)
     kinds = [clause.connector.kind for clause in clauses if clause.connector is not None]
-    numbers = sum(1 for token in doc if token.like_num)
-    entities = _names(doc) + sum(1 for word in spoken if word in lex.TIME_WORDS)
-    past = sum(1 for token in doc if token.tag_ == "VBD")
+    numbers = sum(1 for token in tokens if token.like_num)
+    entities = _names(tokens) + sum(1 for word in spoken if word in lex.TIME_WORDS)
+    past = sum(1 for token in tokens if token.tag_ == "VBD")
     first = sum(1 for word in spoken if word in {"i", "me", "my", "we", "our", "us", "myself"})
     return Features(
         words=len(spoken),
@@ -114,9 +115,9 @@ def features_of(doc: Doc, text: str, compound: float) -> Features:
         reasons=_count(said, lex.REASONING),
         contrasts=sum(1 for kind in kinds if kind in {"contrast", "condition"}),
         details=max(numbers, entities) + min(numbers, entities) // 2,
-        nouns=len({normalised_text(token.lemma_) for token in doc if token.pos_ in {"NOUN", "PROPN"}}),
+        nouns=len({normalised_text(token.lemma_) for token in tokens if token.pos_ in {"NOUN", "PROPN"}}),
         examples=_count(said, lex.EXAMPLES),
-        values=len({normalised_text(token.lemma_) for token in doc} & lex.VALUE_WORDS),
+        values=len({normalised_text(token.lemma_) for token in tokens} & lex.VALUE_WORDS),
         hedges=float(_count(said, lex.HEDGES[1]) + 2 * _count(said, lex.HEDGES[2])),
         boosters=_count(said, lex.BOOSTERS),
         compound=compound,
