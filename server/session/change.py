@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic_core import to_json, to_jsonable_python
+
 from pipeline.calls import LLMCall
 from pipeline.contracts import TurnRecord
 from pipeline.ports import Vectors
@@ -34,7 +36,7 @@ class ChangeRecord:
         """As JSON, together with the calls of language models that were made since the last write."""
         value: dict[str, Any] = {}
         if self.turn is not None:
-            value["turn"] = self.turn.model_dump(mode="json")
+            value["turn"] = self.turn
         if self.action:
             value["moderator"] = self.action
         return record_json(value, calls)
@@ -77,5 +79,9 @@ class Change:
 def record_json(value: Mapping[str, Any], calls: Sequence[LLMCall] = ()) -> bytes:
     """A journal record as JSON. Lone surrogates, which a provider's error text may contain, become `?`."""
     if calls:
-        value = {**value, "calls": [call.model_dump(mode="json") for call in calls]}
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        value = {**value, "calls": list(calls)}
+    try:
+        return to_json(value)
+    except ValueError:
+        plain = to_jsonable_python(value)
+        return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
