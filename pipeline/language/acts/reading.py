@@ -111,6 +111,12 @@ def not_said(text: str, language: str) -> tuple[HeardAct, ...]:
     return ()
 
 
+def clauses_of(text: str, language: str) -> list[Clause]:
+    """The clauses of a message, fillers among them; none in a language without rules."""
+    rules = rules_for(language)
+    return _clauses(text, rules) if rules is not None else []
+
+
 def read(text: str, question: str, rules: Rules) -> tuple[HeardAct, ...]:
     """The acts of a message by these rules; as `acts_of`."""
     return joined(*heard_clauses(text, question, rules))

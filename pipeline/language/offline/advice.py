@@ -25,12 +25,14 @@ class Advice:
         ratings: by kind of probe, in a concept test by move, what moderators are expected to think of it here, 0 to 3.
         most: what saying something back promises at the most, whatever the question is about.
         foremost: what of the last answer promises most to be said back where the interview ends.
+        losses: the words of the last answer that tell of a death.
     """
 
     said: Sequence[Said] = ()
     ratings: Mapping[str, float] = field(default_factory=dict)
     most: float = 0.0
     foremost: Said | None = None
+    losses: tuple[str, ...] = ()
 
 
 NONE = Advice()
@@ -48,6 +50,7 @@ class Adviser:
         self._model = model
         self._back = SayingBack(model, docs) if model is not None else None
         self._rated = lru_cache(REMEMBERED)(self._foretold)
+        self._told_of = lru_cache(REMEMBERED)(self._losses_in)
 
     @property
     def knows_worth(self) -> bool:
@@ -59,7 +62,27 @@ class Adviser:
         if self._back is None:
             return NONE
         back = self._back
-        return Advice(back.found(request), self._ratings(request), back.most(request), back.foremost(request))
+        return Advice(
+            back.found(request),
+            self._ratings(request),
+            back.most(request),
+            back.foremost(request),
+            self._losses(request),
+        )
+
+    def _losses(self, request: QuestionRequest) -> tuple[str, ...]:
+        """The words of the last answer that tell of a death."""
+        said, last = [line.text for line in request.lines if line.speaker == "interviewer"], request.lines[-1:]
+        english = request.language.casefold().startswith("en")
+        if not english or not last or last[0].speaker != "respondent" or not last[0].text.strip():
+            return ()
+        if len(last[0].text.split()) > LONGEST_REMEMBERED:
+            return ()
+        return self._told_of(said[-1] if said else "", last[0].text)
+
+    def _losses_in(self, asked: str, answer: str) -> tuple[str, ...]:
+        """The same, of an answer to a question."""
+        return self._model.loss.told(answer, self._model.read(asked, answer)) if self._model is not None else ()
 
     def _ratings(self, request: QuestionRequest) -> Mapping[str, float]:
         answers = tuple(line.text for line in request.lines if line.speaker == "respondent")

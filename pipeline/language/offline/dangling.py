@@ -7,44 +7,23 @@ It is made by `python -m pipeline.language.training.dangling`, and lies in the f
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import ClassVar
 
-import numpy as np
-
+from pipeline.language.offline.clause_model import ClauseModel
 from pipeline.language.offline.echo_worth import vector
 from pipeline.language.offline.echoes import Echo
 from pipeline.language.reader.network import Floats, Reading
-from pipeline.language.reader.perceptron import Perceptron
 
-FILE: Final = "dangling.npz"
-JUDGE, MADE_FOR = "dangling", "upper_sha256"
 FURTHEST, LONG_CLAUSE, LONG_ANSWER = 4, 10, 40
 """Sentences from the end, words of a clause and words of an answer from which on they count alike."""
 
 
-class DanglingModel:
-    """The network, ready to be asked; safe to use from several threads.
+class DanglingModel(ClauseModel):
+    """Hears where there is more to tell."""
 
-    Args:
-        network: its weights.
-        upper_sha256: digest of the model whose vectors it has learned to read.
-    """
-
-    def __init__(self, network: Perceptron, upper_sha256: str) -> None:
-        self.network = network
-        self.upper_sha256 = upper_sha256
-
-    @classmethod
-    def read(cls, content: bytes) -> DanglingModel:
-        """From the content of the file.
-
-        Raises:
-            KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile: it is damaged.
-        """
-        with np.load(io.BytesIO(content), allow_pickle=False) as kept:
-            return cls(Perceptron.read(kept, JUDGE), str(kept[MADE_FOR]))
+    file: ClassVar[str] = "dangling.npz"
+    judge: ClassVar[str] = "dangling"
 
     def chances(self, found: Sequence[Echo], answer: str, reading: Reading) -> Floats:
         """Of each clause the probability that there is more to it, [clauses] in [0, 1].
@@ -54,10 +33,7 @@ class DanglingModel:
             answer: its words.
             reading: of the answer, by the model of what is worth saying next.
         """
-        if not found:
-            return np.zeros(0, dtype=np.float32)
-        rows = [self.network.row(vector(echo, reading), named(echo, answer)) for echo in found]
-        return np.asarray(1.0 / (1.0 + np.exp(-self.network.outputs(rows)[:, 0])), dtype=np.float32)
+        return self.probabilities((vector(echo, reading), named(echo, answer)) for echo in found)
 
 
 def named(echo: Echo, answer: str) -> Mapping[str, float]:

@@ -257,7 +257,7 @@ class OfflineQuestionWriter:
             return next((at for at, move in enumerate(worth) if move in LISTED_MOVES), 0)
         if not advices[0].ratings or put_out or choices[0].composed:
             return 0
-        heavy = _is_heavy(choices[0])
+        heavy = _is_heavy(choices[0], advices[0])
         listed = -HEAVY if heavy else PER_STAY * min(in_a_row, MOST_STAYS)
         values = [
             _worth_of(move, choice, advice)
@@ -375,18 +375,18 @@ def _staying(request: QuestionRequest, speaking: LanguagePhrasing, advice: Advic
     return sorted(found, key=lambda pair: -pair[0])
 
 
-def _goes_on_from_what_weighs(request: QuestionRequest, speaking: LanguagePhrasing) -> bool:
+def _goes_on_from_what_weighs(request: QuestionRequest, speaking: LanguagePhrasing, advice: Advice) -> bool:
     """Whether a list goes on in a concept test after what weighs, and nobody was thanked lately."""
     lately = request.all_questions[-THANKED_IN:]
     thanked = any(question.startswith(speaking.thanks) for question in lately)
-    return bool(request.stimulus) and request.kind == "follow_up" and not thanked and _is_heavy(request)
+    return bool(request.stimulus) and request.kind == "follow_up" and not thanked and _is_heavy(request, advice)
 
 
-def _is_heavy(request: QuestionRequest) -> bool:
+def _is_heavy(request: QuestionRequest, advice: Advice) -> bool:
     """Whether the answer tells of what weighs, so that a list can't go on as if nothing had been said."""
     told, answer = _telling(request), _last_answer(request) or ""
-    weighs = tells_of_loss(request, answer) or confides(request, answer) or tells_of_tears(request, answer)
-    return told.felt or told.peak or weighs
+    weighs = confides(request, answer) or tells_of_tears(request, answer)
+    return told.felt or told.peak or weighs or tells_of_loss(request, answer, advice.losses)
 
 
 def _ends_answer(request: QuestionRequest) -> bool:
@@ -408,7 +408,7 @@ def _promises_little(request: QuestionRequest, advice: Advice) -> bool:
     """
     if len((_last_answer(request) or "").split()) > LITTLE_TOLD:
         return False
-    if len(request.all_questions) < LATE or request.kind != "follow_up" or _is_heavy(request):
+    if len(request.all_questions) < LATE or request.kind != "follow_up" or _is_heavy(request, advice):
         return False
     if not advice.ratings.keys() >= set(STAYS):
         return False
@@ -512,8 +512,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     elif answer is not None and request.kind == "follow_up" and is_dont_know(answer, request.language):
         easier = speaking.easier_focus if about else speaking.easier_topic
         yield from _asked(_turned(easier, request, "easier"), request, speaking, about)
-    elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or ""):
-        before = _fresh_acknowledgement(request, speaking)
+    elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or "", advice):
+        before = _fresh_acknowledgement(request, speaking, advice)
     if answer and speaking.whichever and _asks_which(answer, speaking):
         yield from _asked(_turned(speaking.whichever, request, "which"), request, speaking, None)
     told = _telling(request)
@@ -521,7 +521,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     best = [text for _, text in ranking]
     best = [*_before_all(request, speaking, told, advice, best), *best]
     listed = about is None and bool(best) and not kind_of(best[0])
-    thanks = request.ends or (not before and listed and _goes_on_from_what_weighs(request, speaking))
+    thanks = request.ends or (not before and listed and _goes_on_from_what_weighs(request, speaking, advice))
     if thanks and len((answer or "").split()) >= MUCH and not plain and not request.complained:
         before = _pick(speaking.thanks, request, "thanks")
     if request.ends and advice.foremost and best and best[0].startswith(advice.foremost.echo.text):
@@ -532,7 +532,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     if answer and not plain and request.kind == "follow_up" and _is_moved(request, answer):
         before = _pick(speaking.takes_time, request, "moved")
     sorry = bool(before) and before.startswith(sympathies(speaking)) and not request.ends
-    if answer and sorry and (ends_with_loss(request, answer) or about is None):
+    if answer and sorry and (ends_with_loss(request, answer, advice.losses) or about is None):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     elif sorry:
         best = sorted(best, key=lambda text: kind_of(text) in UNFEELING)
@@ -568,7 +568,7 @@ def _before_all(
         if answer and not request.complained and advice.foremost and advice.foremost.rating >= WORTH_BACK:
             back = _turned(speaking.closings_back, request, "closing")
             yield from (text.replace("{echo}", advice.foremost.echo.text) for text in back)
-        if answer and _is_heavy(request) and not request.complained:
+        if answer and _is_heavy(request, advice) and not request.complained:
             yield from _asked(_turned(speaking.closings_heavy, request, "closing"), request, speaking, None)
         return
     stays = request.turned_away and bool(best) and kind_of(best[0]) in STAYS
@@ -1017,11 +1017,11 @@ def _asked(
     return (wording.text for wording in worded(_plain(texts), request, speaking, about))
 
 
-def _acknowledges(request: QuestionRequest, answer: str) -> bool:
+def _acknowledges(request: QuestionRequest, answer: str, advice: Advice) -> bool:
     """Whether to acknowledge the answer: a death always, else at random, where much was told; never twice in a row."""
     spoken = _acknowledgements(phrasing(request.language))
     last = request.recent_questions[-1] if request.recent_questions else ""
-    if tells_of_loss(request, answer) and not last.startswith(sympathies(phrasing(request.language))):
+    if tells_of_loss(request, answer, advice.losses) and not last.startswith(sympathies(phrasing(request.language))):
         return True
     if answered(request, answer):
         return True
@@ -1043,11 +1043,11 @@ def _is_moved(request: QuestionRequest, answer: str) -> bool:
     return bool(speaking.takes_time) and not before and re.search(speaking.moved, answer.casefold()) is not None
 
 
-def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
+def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing, advice: Advice) -> str:
     """One that fits the weight of what was said and was not used lately; none where only silence would fit."""
     answer = _last_answer(request) or ""
-    if tells_of_loss(request, answer):
-        return sympathy(request, answer)
+    if tells_of_loss(request, answer, advice.losses):
+        return sympathy(request, answer, advice.losses)
     if heard := answered(request, answer):
         return heard
     if request.focus_emotion > 1:

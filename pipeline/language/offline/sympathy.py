@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.ports import QuestionRequest
@@ -17,32 +18,44 @@ HEAVY_IN = 3
 """Sentences at the end of an answer in which tears, or what nobody was told before, are answered."""
 CONFIDED_FOR = 5
 """Questions for which that is not thanked for again."""
+SORRY_AGAIN = 5
+"""Questions for which a death is not answered again that the model alone hears, which can't tell one from another."""
 LOSS_IN = 2
 """Sentences at the end of an answer in which a death is answered for every time that it is told."""
 
 
-def tells_of_loss(request: QuestionRequest, answer: str) -> bool:
-    """Whether somebody's death was told of at the end of an answer, or for the first time."""
+def tells_of_loss(request: QuestionRequest, answer: str, heard: Sequence[str] = ()) -> bool:
+    """Whether somebody's death was told of at the end of an answer, or for the first time.
+
+    Args:
+        request: for the next question.
+        answer: the last one.
+        heard: its words that tell of a death, as the model of losses hears them.
+    """
     speaking, said = phrasing(request.language), sentences(answer.casefold())
     if any(re.search(speaking.laughs, sentence) for sentence in said[-LAUGHED_IN:]):
         return False
-    if ends_with_loss(request, answer):
-        lately = request.recent_questions[-SORRY_FOR:]
-        return not any(asked.startswith(sympathies(speaking)) for asked in lately)
-    before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]
-    first = not any(re.search(speaking.loss, text) for text in before)
-    return first and bool(_losses(request, answer))
+    if any(after < LOSS_IN for after, _ in _losses(request, answer)):
+        return not _was_sorry(request, SORRY_FOR)
+    if not _told_before(request) and _losses(request, answer):
+        return True
+    return bool(heard) and not _was_sorry(request, SORRY_AGAIN)
 
 
-def ends_with_loss(request: QuestionRequest, answer: str) -> bool:
-    """Whether one of the last sentences of an answer tells of somebody's death."""
-    return any(after < LOSS_IN for after, _ in _losses(request, answer))
+def ends_with_loss(request: QuestionRequest, answer: str, heard: Sequence[str] = ()) -> bool:
+    """Whether one of the last sentences of an answer tells of somebody's death; arguments as for `tells_of_loss`."""
+    end = " ".join(sentences(answer)[-LOSS_IN:])
+    return any(after < LOSS_IN for after, _ in _losses(request, answer)) or any(words in end for words in heard)
 
 
-def sympathy(request: QuestionRequest, answer: str) -> str:
-    """What is said after a death: with who it was, where that is one of the respondent's family."""
+def sympathy(request: QuestionRequest, answer: str, heard: Sequence[str] = ()) -> str:
+    """What is said after a death: with who it was, where that is one of the respondent's family.
+
+    Arguments as for `tells_of_loss`.
+    """
     speaking, told = phrasing(request.language), answer.casefold()
-    mourned = {who for _, sentence in _losses(request, answer) for who in re.findall(speaking.family, sentence)}
+    said = [sentence for _, sentence in _losses(request, answer)] or [words.casefold() for words in heard]
+    mourned = {who for sentence in said for who in re.findall(speaking.family, sentence)}
     own = [who for who in mourned if not re.search(speaking.of_others.replace("{x}", re.escape(who)), told)]
     named = len(mourned) == len(own) == 1 and speaking.acknowledgements_loss_of
     pool = named or speaking.acknowledgements_loss
@@ -88,9 +101,26 @@ def sympathies(speaking: LanguagePhrasing) -> tuple[str, ...]:
     )
 
 
+def _was_sorry(request: QuestionRequest, lately: int) -> bool:
+    """Whether one of the latest questions began with sympathy."""
+    asked = (request.all_questions or request.recent_questions)[-lately:]
+    return any(question.startswith(sympathies(phrasing(request.language))) for question in asked)
+
+
+def _told_before(request: QuestionRequest) -> bool:
+    """Whether an earlier answer told of a death."""
+    pattern = phrasing(request.language).loss
+    before = (request.briefing.conversation or request.lines)[:-1]
+    return any(re.search(pattern, line.text.casefold()) for line in before if line.speaker == "respondent")
+
+
 def _losses(request: QuestionRequest, answer: str) -> list[tuple[int, str]]:
-    """The sentences that tell of somebody's death, in lower case, each with how many come after it."""
+    """The sentences that tell of somebody's death, in lower case, each with how many come after it.
+
+    “After she died” only says when something was; “after my dad died” tells of it where nothing had told of it yet.
+    """
     speaking, said = phrasing(request.language), sentences(answer.casefold())
+    known = _told_before(request)
     return [
         (len(said) - 1 - at, sentence)
         for at, sentence in enumerate(said)
@@ -100,5 +130,11 @@ def _losses(request: QuestionRequest, answer: str) -> list[tuple[int, str]]:
         )
         and not re.search(speaking.relief, sentence)
         and not re.search(speaking.supposes, sentence)
-        and not re.search(speaking.since_loss, sentence)
+        and not _says_when(speaking.since_loss, sentence, known=known)
     ]
+
+
+def _says_when(pattern: str, sentence: str, *, known: bool) -> bool:
+    """Whether a sentence only says that something was before or after a death."""
+    found = re.search(pattern, sentence)
+    return found is not None and (known or re.search(r"\b(?:my|our)\b", found[0]) is None)

@@ -2,7 +2,7 @@
 
 It is made by `python -m pipeline.language.training.worth` from moderators' ratings of what could be said next, and lies
 in the folder `worth` beside this module: `upper.onnx`, and `heads.npz` with the digests of that and of the encoder of
-the reader that both are for. `dangling.npz` goes with it.
+the reader that both are for. `dangling.npz` and `loss.npz` go with it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import onnxruntime
 
 from pipeline.language.embedder import ModelUnavailable, session_options
-from pipeline.language.offline.dangling import FILE as DANGLING
+from pipeline.language.offline.clause_model import ClauseModel
 from pipeline.language.offline.dangling import DanglingModel
+from pipeline.language.offline.loss import LossModel
 from pipeline.language.reader.files import REMEDY
 from pipeline.language.reader.network import REMEMBERED, Floats, Reading
 from pipeline.language.reader.perceptron import Perceptron
@@ -29,6 +30,7 @@ from pipeline.language.reader.understanding import Reader
 FOLDER: Final = Path(__file__).with_name("worth")
 UPPER, HEADS = "upper.onnx", "heads.npz"
 UPPER_DIGEST, READER_DIGEST = "upper_sha256", "encoder_sha256"
+Judging = TypeVar("Judging", bound=ClauseModel)
 
 
 class Upper:
@@ -66,12 +68,14 @@ class WorthModel:
         echoes: of a clause that could be said back, its rating, and how well each probe behind it fits.
         moves: of a moment, the rating of each kind of bare probe, and of each way to go on in a concept test.
         dangling: of a clause that could be said back, whether there is more to it.
+        loss: of an answer, the words that tell of a death.
     """
 
     upper: Upper
     echoes: Perceptron
     moves: Perceptron
     dangling: DanglingModel
+    loss: LossModel
 
     def read(self, question: str, answer: str) -> Reading:
         """An answer as the model sees it; the same one again without work."""
@@ -85,7 +89,7 @@ def load_worth(reader: Reader, folder: Path = FOLDER) -> WorthModel:
         ModelUnavailable: a file is missing, damaged, or of another model or reader; the message says what to do.
     """
     try:
-        upper, heads, dangling = ((folder / name).read_bytes() for name in (UPPER, HEADS, DANGLING))
+        upper, heads = ((folder / name).read_bytes() for name in (UPPER, HEADS))
     except OSError as exc:
         raise ModelUnavailable(f"{exc.filename} can't be read: {exc.strerror}. {REMEDY}") from exc
     try:
@@ -100,10 +104,19 @@ def load_worth(reader: Reader, folder: Path = FOLDER) -> WorthModel:
         echoes, moves = (Perceptron.read(arrays, name) for name in ("echoes", "moves"))
     except (EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as exc:
         raise ModelUnavailable(f"{folder / HEADS} is damaged: {exc}. {REMEDY}") from exc
+    judges = Upper(reader, upper), echoes, moves
+    return WorthModel(*judges, _judging(DanglingModel, folder, wanted), _judging(LossModel, folder, wanted))
+
+
+def _judging(kind: type[Judging], folder: Path, upper_sha256: str) -> Judging:
+    """A model of clauses that goes with some layers. Raises ModelUnavailable."""
+    path = folder / kind.file
     try:
-        heard = DanglingModel.read(dangling)
+        model = kind.read(path.read_bytes())
+    except OSError as exc:
+        raise ModelUnavailable(f"{path} can't be read: {exc.strerror}. {REMEDY}") from exc
     except (EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as exc:
-        raise ModelUnavailable(f"{folder / DANGLING} is damaged: {exc}. {REMEDY}") from exc
-    if heard.upper_sha256 != wanted:
-        raise ModelUnavailable(f"{folder / DANGLING} is for another {UPPER}. {REMEDY}")
-    return WorthModel(Upper(reader, upper), echoes, moves, heard)
+        raise ModelUnavailable(f"{path} is damaged: {exc}. {REMEDY}") from exc
+    if model.upper_sha256 != upper_sha256:
+        raise ModelUnavailable(f"{path} is for another {UPPER}. {REMEDY}")
+    return model

@@ -8,7 +8,6 @@ learned from all. A minute on two cores.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.language.offline.dangling import FILE, JUDGE, MADE_FOR, DanglingModel, named
+from pipeline.language.offline.dangling import DanglingModel, named
 from pipeline.language.offline.echo_worth import vector
 from pipeline.language.offline.echoes import Echo
 from pipeline.language.offline.sayable import sayable
@@ -26,6 +25,7 @@ from pipeline.language.offline.worth_model import FOLDER, UPPER, Upper
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.network import Floats
 from pipeline.language.srl import DocCache, load_model
+from pipeline.language.training.clause_file import digest_of, tell, write
 from pipeline.language.training.perceptron import Fitting, perceptron
 from pipeline.language.training.talk import shares
 
@@ -130,10 +130,10 @@ def figures(read: Sequence[Clause]) -> Iterator[str]:
     most: dict[int, float] = {}
     for fold in range(FOLDS):
         out = set(sources[fold::FOLDS])
-        network = fitted([each for each in read if each.source not in out], "").network
+        model = fitted([each for each in read if each.source not in out], "")
         apart = [each for each in read if each.source in out]
-        rows = [network.row(each.seen, dict(zip(NAMES, each.named, strict=True))) for each in apart]
-        for each, chance in zip(apart, 1.0 / (1.0 + np.exp(-network.outputs(rows)[:, 0])), strict=True):
+        chances = model.probabilities((each.seen, dict(zip(NAMES, each.named, strict=True))) for each in apart)
+        for each, chance in zip(apart, chances, strict=True):
             most[each.message] = max(most.get(each.message, 0.0), float(chance))
     for written, name in ((True, "messages that were written for it"), (False, "clauses of interviews")):
         own = [each for each in read if each.written == written]
@@ -153,25 +153,16 @@ def main(arguments: Sequence[str]) -> int:
     """Print what comes of it on what was not seen, fit to all, and write."""
     parser = argparse.ArgumentParser(prog="python -m pipeline.language.training.dangling", description=__doc__)
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="folder of the corpus")
-    parser.add_argument("--to", type=Path, default=FOLDER / FILE)
+    parser.add_argument("--to", type=Path, default=FOLDER / DanglingModel.file)
     options = parser.parse_args(arguments)
     if not (options.corpus / WRITTEN).is_file():
         parser.error(f"there is no {WRITTEN} in {options.corpus}; it is part of the source repository")
     upper = (FOLDER / UPPER).read_bytes()
     read = list(clauses(options.corpus, Upper(load_reader(), upper), DocCache(load_model())))
     for line in figures(read):
-        _tell(line)
-    made_for = hashlib.sha256(upper).hexdigest()
-    arrays = fitted(read, made_for).network.arrays(JUDGE) | {MADE_FOR: np.array(made_for)}
-    np.savez(options.to, **arrays)  # type: ignore[arg-type]
-    digest = hashlib.sha256(options.to.read_bytes()).hexdigest()
-    _tell(f"written to {options.to}, SHA-256 {digest}, which belongs into artefacts/artefacts.toml")
+        tell(line)
+    write(fitted(read, digest_of(upper)), options.to)
     return 0
-
-
-def _tell(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

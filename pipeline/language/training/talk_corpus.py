@@ -50,7 +50,7 @@ def told(corpus: Path) -> Iterator[Told]:
     """
     yield from _written(corpus)
     yield from _answers(corpus)
-    for number, one in enumerate((*_interviews(corpus), *_messages(corpus))):
+    for number, one in enumerate((*(one for _, one in told_in_interviews(corpus)), *_messages(corpus))):
         if one.done or number % EVERY == 0:
             yield one
 
@@ -65,7 +65,8 @@ def _written(corpus: Path) -> Iterator[Told]:
             yield Told(WRITER, f"{path.stem} {one['writer']}", one["answer"], one["question"], tuple(done))
 
 
-def _interviews(corpus: Path) -> Iterator[Told]:
+def told_in_interviews(corpus: Path) -> Iterator[tuple[str, Told]]:
+    """Every answer of the interviews that readers marked, each with the name of its interview."""
     interviews: dict[str, list[dict[str, Any]]] = {}
     for line in (corpus / CODED).read_text("utf-8").splitlines():
         coded = json.loads(line)
@@ -79,7 +80,7 @@ def _interviews(corpus: Path) -> Iterator[Told]:
                     (MARKED.get(one["act"], one["act"]), one["words"], one["sure"] == CLEAR)
                     for one in marked.get(turn, ())
                 )
-                yield Told(INTERVIEW, name, text, said["question"], done, _unknown(done))
+                yield f"{name} {coded['line']}", Told(INTERVIEW, name, text, said["question"], done, _unknown(done))
 
 
 def _answers(corpus: Path) -> Iterator[Told]:

@@ -884,6 +884,38 @@ def test_a_death_is_answered_and_laughter_is_not(told: str, sorry: bool) -> None
     assert compose(deepening(answer=told)).startswith("I'm sorry") == sorry
 
 
+def test_death_that_the_model_alone_hears_is_answered_once() -> None:
+    told = "There were four of us at that table then. I lay three places and put one back."
+    heard = Advice(losses=("I lay three places and put one back.",))
+    assert not compose(deepening(answer=told)).startswith("I'm sorry")
+    assert compose(deepening(answer=told), advice=heard).startswith("I'm sorry")
+    for since, again in ((("I'm sorry. What was she like?",), False), (("I'm sorry.", *("And?",) * 5), True)):
+        asked = deepening(answer=told, recent=since)
+        assert compose(asked, advice=heard).startswith("I'm sorry") == again
+
+
+def test_one_of_the_family_is_named_whose_death_the_model_alone_hears() -> None:
+    told = "We had my dad at home for three weeks. The bed went back on the Monday after."
+    sorry = compose(deepening(answer=told), advice=Advice(losses=("We had my dad at home for three weeks",)))
+    assert sorry.startswith("I'm sorry about your dad.")
+
+
+@pytest.mark.parametrize(
+    ("before", "told", "sorry"),
+    [
+        ("We had a shop.", "I gave it up after my dad died, it was too big for one.", True),
+        ("My dad died in May.", "I gave it up after my dad died, it was too big for one.", False),
+        ("We had a shop.", "I gave it up after the old man died, it was too big for one.", False),
+    ],
+)
+def test_what_was_after_a_death_tells_of_it_where_nothing_did_before(before: str, told: str, sorry: bool) -> None:
+    lines = [("respondent", before), ("interviewer", "And then?"), ("respondent", told)]
+    asked = deepening(answer=told).model_copy(
+        update={"lines": tuple(Line(speaker=who, text=text) for who, text in lines)}  # type: ignore[arg-type]
+    )
+    assert compose(asked).startswith("I'm sorry") == sorry
+
+
 def test_a_complaint_in_a_story_leads_to_the_story_and_not_to_the_topic() -> None:
     story = METHODS["critical_incident"]
     told = request("critical_incident", story.strategy("follow_guide"), answer="I said that.", complained=True)

@@ -63,9 +63,17 @@ class NoMore:
         return np.array([MORE.get(echo.text, 0.0) for echo in found], dtype=np.float32)
 
 
+class Losses:
+    """Hears a death in what ends so."""
+
+    def told(self, answer: str, reading: object) -> tuple[str, ...]:
+        return (answer,) if answer.endswith("an urn.") else ()
+
+
 class NoModel:
     echoes = moves = NO_WEIGHTS
     dangling = NoMore()
+    loss = Losses()
 
     def read(self, question: str, answer: str) -> None:
         return None

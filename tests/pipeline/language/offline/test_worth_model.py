@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from pipeline.language.embedder import ModelUnavailable
-from pipeline.language.offline.dangling import FILE as DANGLING
-from pipeline.language.offline.dangling import MADE_FOR
+from pipeline.language.offline.clause_model import MADE_FOR
+from pipeline.language.offline.dangling import DanglingModel
+from pipeline.language.offline.loss import LossModel
 from pipeline.language.offline.worth_model import FOLDER, HEADS, UPPER, WorthModel, load_worth
 from pipeline.language.reader.perceptron import Perceptron
 from pipeline.language.reader.understanding import Reader
@@ -23,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER, tmp_path / "worth"))
 
 
-@pytest.mark.parametrize("name", [UPPER, HEADS, DANGLING])
+@pytest.mark.parametrize("name", [UPPER, HEADS, DanglingModel.file, LossModel.file])
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"PK\x03\x04", b"{}"])
 def test_file_missing_or_damaged_is_named(folder: Path, reader: Reader, name: str, content: bytes | None) -> None:
     if content is None:
@@ -41,11 +42,12 @@ def test_heads_belong_to_what_was_fitted_with_them(folder: Path, reader: Reader)
         load_worth(reader, folder)
 
 
-def test_what_hears_that_there_is_more_belongs_to_the_same_layers(folder: Path, reader: Reader) -> None:
-    with np.load(folder / DANGLING) as kept:
-        arrays = {name: kept[name] for name in kept.files}
-    np.savez(folder / DANGLING, **(arrays | {MADE_FOR: np.array("0" * 64)}))
-    with pytest.raises(ModelUnavailable, match=f"{DANGLING} is for another {UPPER}"):
+@pytest.mark.parametrize("name", [DanglingModel.file, LossModel.file])
+def test_what_judges_clauses_belongs_to_the_same_layers(folder: Path, reader: Reader, name: str) -> None:
+    with np.load(folder / name) as kept:
+        arrays = {each: kept[each] for each in kept.files}
+    np.savez(folder / name, **(arrays | {MADE_FOR: np.array("0" * 64)}))
+    with pytest.raises(ModelUnavailable, match=f"{name} is for another {UPPER}"):
         load_worth(reader, folder)
 
 
