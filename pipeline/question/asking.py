@@ -106,8 +106,7 @@ class Asking:
     async def verbatim(self, text: str, provider: str) -> QuestionOutput:
         """Send a fixed text, unchecked."""
         await self._sink.started(self._turn_number)
-        for piece in in_words(text):
-            await self._sink.delta(piece)
+        await self._say(text)
         return QuestionOutput(text=text, fallback=False, provider=provider, attempts=1)
 
     async def ask(
@@ -184,23 +183,21 @@ class Asking:
                     if request.offers and self._takes(piece):
                         continue
                     verdict = guard.feed(piece)
-                    if verdict.release:
-                        await self._sink.delta(verdict.release)
+                    await self._say(verdict.release)
                     if verdict.action != "go":
                         break
             if verdict.action == "go":
                 cosines.update(await self._cosines(guard.text, request.recent_questions))
                 verdict = guard.finish()
                 if verdict.action == "go":
-                    if verdict.release:
-                        await self._sink.delta(verdict.release)
+                    await self._say(verdict.release)
                     return self._output(guard.out, fallback=False)
         except ProviderError:
             if not guard.out:
                 raise
             self._refused.append("provider_error")
             if _is_whole(guard.text) and (verdict := guard.finish()).action == "go":
-                await self._sink.delta(verdict.release)
+                await self._say(verdict.release)
                 return self._output(guard.out, fallback=False)
             return await self._mend(guard, self._settled(request))
         self._note(verdict.refusals)
@@ -229,15 +226,13 @@ class Asking:
 
     async def _begin(self) -> None:
         await self._sink.started(self._turn_number)
-        for piece in in_words(self._before + " " if self._before else ""):
-            await self._sink.delta(piece)
+        await self._say(self._before + " " if self._before else "")
 
     async def _mend(self, guard: StreamGuard, request: QuestionRequest) -> QuestionOutput:
         """Complete a question of which the beginning was sent, with an acceptable rest."""
         self._attempts += 1
         rest = guard.replacement(self._writer.template(request))
-        for piece in in_words(rest):
-            await self._sink.delta(piece)
+        await self._say(rest)
         trimmed = not rest.strip(" ?؟")
         return self._output(guard.out + rest, fallback=not trimmed)
 
@@ -285,9 +280,13 @@ class Asking:
             return error
 
     async def _send(self, text: str, *, fallback: bool) -> QuestionOutput:
+        await self._say(text)
+        return self._output(text, fallback=fallback)
+
+    async def _say(self, text: str) -> None:
+        """Send a text word by word."""
         for piece in in_words(text):
             await self._sink.delta(piece)
-        return self._output(text, fallback=fallback)
 
     async def _cosines(self, text: str, recent: Sequence[str]) -> dict[str, float]:
         if not recent or not text.strip():

@@ -36,7 +36,7 @@ from server.store.apply import (
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StalePosition, StoreError
 from server.store.rows import PROJECTED
-from server.store.serialised import Serialised
+from server.store.serialised import Serialised, as_json
 from server.store.tables import (
     ANSWERS,
     JOURNAL_POSITIONS,
@@ -243,4 +243,4 @@ def _serialise(table: Table, rows: Sequence[Row]) -> None:
     for row in rows:
         for name in names:
             if row.get(name) is not None:
-                row[name] = Serialised(json.dumps(row[name]))
+                row[name] = Serialised(as_json(row[name]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pydantic_core import to_json
+
 
 class Serialised:
     """A value as JSON."""
@@ -13,6 +15,14 @@ class Serialised:
 
     def __init__(self, text: str) -> None:
         self.text = text
+
+
+def as_json(value: Any) -> str:
+    """The value as JSON; lone surrogates, which UTF-8 has no place for, are escaped."""
+    try:
+        return to_json(value).decode()
+    except ValueError:
+        return json.dumps(value)
 
 
 def json_text(value: Any) -> str:

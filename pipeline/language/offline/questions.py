@@ -37,7 +37,6 @@ from pipeline.question.checker import check, compared_with
 from pipeline.question.clauses import said_back
 from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
 from pipeline.question.phrases import Phrase, phrase, second_person
-from pipeline.question.pieces import in_words
 from pipeline.question.templates import (
     fill,
     rotated,
@@ -213,9 +212,8 @@ class OfflineQuestionWriter:
         self._executor = executor
 
     async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
-        """The question word by word. Raises ProviderError only where the embedder does."""
-        for piece in in_words(await self._fresh(request)):
-            yield piece
+        """The question, known as a whole. Raises ProviderError only where the embedder does."""
+        yield await self._fresh(request)
 
     def template(self, request: QuestionRequest) -> str:
         """A question of the strategy without acknowledgement, other than the first attempts of `write`."""
