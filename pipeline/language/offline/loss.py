@@ -22,7 +22,7 @@ from pipeline.language.reader.network import Floats, Reading
 from pipeline.language.reader.talk import seen
 
 LANGUAGE: Final = "en"
-LEAST: Final = 0.8
+LEAST: Final = 0.75
 """Chance of a clause from which a death is heard in it."""
 LONG_CLAUSE = 20
 """Words from which on a clause is simply long."""
