@@ -35,7 +35,7 @@ from pipeline.ports import (
 from pipeline.question.answering import answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.request import rephrase_request
-from pipeline.stages.requesting import Requests, answered, forms_of, tells
+from pipeline.requesting import Requests, answered, forms_of, tells
 from pipeline.ways import Way, made, may_stay, said_instead, ways_of, ways_to_stay, weighing_of
 
 DEMANDED, DEMANDED_EARLY = 0.8, 2.3
