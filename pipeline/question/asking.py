@@ -183,21 +183,21 @@ class Asking:
                     if request.offers and self._takes(piece):
                         continue
                     verdict = guard.feed(piece)
-                    await self._say(verdict.release)
+                    await self._pass_on(verdict.release)
                     if verdict.action != "go":
                         break
             if verdict.action == "go":
                 cosines.update(await self._cosines(guard.text, request.recent_questions))
                 verdict = guard.finish()
                 if verdict.action == "go":
-                    await self._say(verdict.release)
+                    await self._pass_on(verdict.release)
                     return self._output(guard.out, fallback=False)
         except ProviderError:
             if not guard.out:
                 raise
             self._refused.append("provider_error")
             if _is_whole(guard.text) and (verdict := guard.finish()).action == "go":
-                await self._say(verdict.release)
+                await self._pass_on(verdict.release)
                 return self._output(guard.out, fallback=False)
             return await self._mend(guard, self._settled(request))
         self._note(verdict.refusals)
@@ -282,6 +282,13 @@ class Asking:
     async def _send(self, text: str, *, fallback: bool) -> QuestionOutput:
         await self._say(text)
         return self._output(text, fallback=fallback)
+
+    async def _pass_on(self, released: str) -> None:
+        """Send what was released: word by word, or as it comes where sentences are held."""
+        if self._settings.question_streaming == "live":
+            await self._say(released)
+        elif released:
+            await self._sink.delta(released)
 
     async def _say(self, text: str) -> None:
         """Send a text word by word."""

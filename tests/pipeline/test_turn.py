@@ -206,6 +206,25 @@ async def test_stream_deltas_joined_are_the_completed_text() -> None:
     assert interview.listener.text == asked["text"] and len(interview.listener.heard) > 3
 
 
+class AtOnce(PlainWriter):
+    """Knows its question as a whole."""
+
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+        yield "What makes the taste matter to you?"
+
+
+@pytest.mark.parametrize(("streaming", "pieces"), [("live", 7), ("held", 1)])
+async def test_question_that_is_known_as_a_whole_is_sent_word_by_word_unless_sentences_are_held(
+    streaming: str, pieces: int
+) -> None:
+    interview = Interview(configuration=configuration(question_streaming=streaming), writer=AtOnce())
+    interview.state = (await Interview().open()).state
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    asked = next(event for event in outcome.events if event["type"] == "question.completed")
+    assert interview.listener.text == asked["text"] == "What makes the taste matter to you?"
+    assert len(interview.listener.heard) == pieces
+
+
 async def test_question_refused_once_is_written_again() -> None:
     good = "What makes the taste matter to you?"
     interview = Interview(writer=PlainWriter(["Don't you think that taste is great?", good]))
