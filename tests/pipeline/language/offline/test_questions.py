@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -376,6 +378,31 @@ def test_language_without_templates_is_spoken_anyway() -> None:
         asked = request("means_end_chain", strategy, label="الجودة", turn=turn, language="ar", topic="القهوة")
         assert faults(compose(asked), asked) == []
     assert {len(phrasing(language).elements) >= 2 for language in LANGUAGES} == {True}
+
+
+class Where:
+    """Advises nothing, and keeps on which threads it was asked."""
+
+    knows_worth = True
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    def on(self, request: QuestionRequest) -> Advice:
+        self.threads.add(threading.get_ident())
+        return Advice()
+
+
+async def test_questions_are_compared_on_other_threads_than_the_loop() -> None:
+    adviser = Where()
+    asked = request("means_end_chain", METHODS["means_end_chain"].strategy("deepen"), label="quiet motor")
+    with ThreadPoolExecutor(1) as executor:
+        writer = OfflineQuestionWriter(adviser=adviser, executor=executor)  # type: ignore[arg-type]
+        await writer.preferred([asked, asked], [0.0, 0.0])
+        await writer.weighed([asked, asked], [1.0, 1.0], 0)
+        await writer.finds_little(asked)
+        assert [piece async for piece in writer.write(asked)]
+    assert adviser.threads and threading.get_ident() not in adviser.threads
 
 
 async def test_writer_knows_what_it_composes_as_a_whole() -> None:
