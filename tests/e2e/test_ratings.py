@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.
 
 DISTINCTION = "Two of them are quiet, and the other one is loud."
 ALIKE = "They're all the same."
+MORE = "I can think where it is quiet, and I learn it faster."
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -28,7 +30,8 @@ async def test_grid_is_rated_by_keyboard_on_a_phone_and_survives_a_reload(
     grid = page.locator("#ratings")
     turn = 0
     while not await grid.is_visible():
-        await respondent.answer(ALIKE if turn else DISTINCTION)
+        compares = re.search(r"\b(?:alike|in common)\b", await respondent.question())
+        await respondent.answer(DISTINCTION if turn == 0 else ALIKE if compares else MORE)
         turn += 1
         await respondent.next_question(turn)
         assert turn < 12
