@@ -63,6 +63,10 @@ PUT_RIGHT_AT_ONCE = "self"
 """What narrows a correction down to one of what its teller has just said: it is told like the rest."""
 FAINT = "faint"
 """What narrows a danger down to one of which so little is heard that it is told like the rest, and only alerts."""
+UNASKED = "unasked"
+"""What narrows the wish for another subject down to what somebody says they were not asked."""
+WHERE = "where"
+"""What narrows a counter-question down to where somebody was in what they told."""
 ASKED_BACK: frozenset[Act] = frozenset({"risk", "distress", "wants_withdrawal", "wants_stop", "wants_pause", "minor"})
 """Acts that are asked back where they are not sure; others are content then."""
 FEW_WORDS = 8
@@ -78,7 +82,7 @@ TOLD_ON = 25
 """Words behind something by which a subject is closed, or refused, from which on its teller has moved on."""
 DENIED = "denied"
 """What narrows a correction down to that what the interviewer said is denied."""
-TO_THE_INTERVIEWER = frozenset({"told", "going_on", ENOUGH, "beside", "asked", DENIED})
+TO_THE_INTERVIEWER = frozenset({"told", "going_on", ENOUGH, "beside", "asked", DENIED, UNASKED, WHERE})
 """What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
 ABOUT_THE_QUESTION = re.compile(
     r"\b(?:what you'?re asking|(?:the|your) question|what you mean|don'?t (?:quite |really )?(?:get|follow|understand)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -50,10 +50,10 @@ from pipeline.stages.slots import SlotsStage
 from pipeline.stages.srl import SrlStage
 from pipeline.stages.state import StateStage
 from pipeline.stages.strategy import StrategyStage
-from pipeline.stages.utterance import UtteranceStage, check_answer
+from pipeline.stages.utterance import UtteranceStage, check_answer, straight
 from pipeline.state import Directive, InterviewState
 
-__all__ = ["Answer", "Outcome", "Providers", "TurnPipeline", "answer_digest", "check_answer"]
+__all__ = ["Answer", "Outcome", "Providers", "TurnPipeline", "answer_digest", "check_answer", "straight"]
 
 URGENT: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "wants_withdrawal", "distress", "risk"})
 
@@ -274,7 +274,7 @@ class TurnPipeline:
         if answer.kind != "answer":
             return False
         asked = state.question.text if state.question is not None else ""
-        heard = await self._providers.act_reader.read(answer.text, asked, state.language)
+        heard = await self._providers.act_reader.read(straight(answer.text), asked, state.language)
         return any(act.act in URGENT and act.sure for act in heard)
 
     async def decide(
@@ -292,7 +292,7 @@ class TurnPipeline:
         """The stages up to `continuation`, without the question. Nothing is sent to the sink."""
         context = TurnContext(
             state=state,
-            answer=answer,
+            answer=replace(answer, text=straight(answer.text)),
             configuration=configuration,
             now=now,
             sink=sink,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.acts import HeardAct
+from collections.abc import Iterator
+
+from pipeline.acts import HeardAct, told
 from pipeline.conduct.moves import Moment, Move, move_for
 from pipeline.context import TurnContext
 from pipeline.contracts import UtteranceOutput
@@ -34,7 +36,16 @@ def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None
         comparing=_compares(context),
         shown=shown,
         asks_idea=shown and asks_of_idea(context.answer.text, context.state.language),
+        told_last=next(_told(context), ""),
     )
+
+
+def _told(context: TurnContext) -> Iterator[str]:
+    """What the respondent told before this message, the latest first."""
+    for utterance in reversed(context.state.utterances):
+        content = told(utterance.text, utterance.acts).strip() if utterance.speaker == "respondent" else ""
+        if content:
+            yield content
 
 
 def _compares(context: TurnContext) -> bool:

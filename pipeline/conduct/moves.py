@@ -13,7 +13,9 @@ from pipeline.acts import (
     LEAVES,
     PUT_RIGHT_AT_ONCE,
     STORY_WORDS,
+    UNASKED,
     WEARY,
+    WHERE,
     Act,
     HeardAct,
     says_enough,
@@ -56,6 +58,8 @@ GOING_ON = "going_on"
 """What narrows the wish for another subject down to that for the rest of what was being told; …"""
 NEXT = "next"
 """… and to that for the next question, whatever it is."""
+RECALLED, LEAST_RECALLED = 2, 3
+"""Sentences that are told again to who has lost their thread at the most, and words that each has at the least."""
 UNREADABLE = "unreadable"
 """What narrows something aside down to keys that make no words."""
 LONG_MESSAGE = 8
@@ -118,7 +122,7 @@ class Moment:
     device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
     `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that
     the respondent was shown an idea, so that a question about anything else is about that; `asks_idea` that the message
-    asks something about it.
+    asks something about it. `told_last` is what they told before this message.
     """
 
     said: str
@@ -137,6 +141,7 @@ class Moment:
     comparing: bool = False
     shown: bool = False
     asks_idea: bool = False
+    told_last: str = ""
 
     @property
     def texts(self) -> ConductTexts:
@@ -246,7 +251,7 @@ def chosen_act(moment: Moment) -> Act | None:
     if offer is not None:
         return _OFFERED_ACTS.get(offer, "aside")
     if returned(moment):
-        return "aside"
+        return None if any(one.about == WHERE for one in moment.acts) else "aside"
     asked = moment.conduct.asked
     return "aside" if asked not in ("", "correction", "distress") and _answer(moment) is not None else None
 
@@ -375,7 +380,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdraw":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
     if returned(moment):
-        return _carry_on(moment)
+        return _where(moment) or _carry_on(moment)
     if moment.conduct.asked == "stop" and moment.find("thanks_greets") and moment.told_words < STORY_WORDS:
         return _stop(moment)
     answer = "yes" if offer == "yes" else "no" if offer == "no" else _answer(moment)
@@ -538,6 +543,9 @@ def _wants_pause(moment: Moment, heard: HeardAct) -> Move | None:
         return None  # Whoever tells of an idea, and in no words asks for a pause, is listened to.
     if not heard.sure and moment.told_words >= A_STORY and moment.conduct.asked != "pause":
         return None  # Who tells on at such length does not need a moment.
+    asked = moment.find("asks_interviewer")
+    if asked is not None and asked.sure and asked.heard_by == "rules" and asked.start >= heard.end:
+        return _asks_interviewer(moment, asked)  # “Hang on, who reads this?”
     if heard.sure or moment.conduct.asked == "pause":
         answered = moment.told_words >= LONG_TELLING
         return Move("wants_pause", moment.texts.pause, "stands", answered=answered)
@@ -646,9 +654,20 @@ def _as_said(said: str, words: str) -> str:
     return said[at : at + len(words)] if at >= 0 else words
 
 
+def _where(moment: Moment) -> Move | None:
+    """Tell somebody who has lost their thread what they told last; None where nobody has, or nothing was told."""
+    lost = any(one.about == WHERE for one in moment.acts) and moment.told_words < A_STORY
+    said = " ".join([one for one in sentences(moment.told_last) if len(one.split()) >= LEAST_RECALLED][-RECALLED:])
+    if not lost or not said or not moment.texts.where:
+        return None
+    return Move("asks_back", moment.texts.where.replace("{said}", said), "stands", answered=moment.conduct.answered)
+
+
 def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
+    if heard.about == WHERE:
+        return _where(moment)
     if moment.shown and moment.asks_idea and not _WHICH.match(moment.said):
         return None  # It is the idea that is not clear, not the question.
     if moment.told_words >= LONG_TELLING:
@@ -691,7 +710,7 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     behind_a_story = heard.start > 0 and moment.told_words >= A_STORY
     if heard.heard_by == "reader" and not heard.about and behind_a_story:
         return None  # At the end of a story the reader alone hears that this was all of it.
-    unfinished = next((one for one in moment.acts if one.about == GOING_ON), None)
+    unfinished = next((one for one in moment.acts if one.about in (UNASKED, GOING_ON)), None)
     if unfinished is not None:
         return _wants_topic(moment, unfinished)
     elsewhere = next((one for one in moment.acts if one.act == "wants_topic" and one.sure), None)
@@ -757,7 +776,23 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
     return Move("declines", text, "engine", counts=True, declines_focus=True)
 
 
+def _unasked(moment: Moment, heard: HeardAct) -> Move | None:
+    """Ask what somebody says that they were not asked, even behind the last question; not where they take their leave.
+
+    “You never asked what he was like.”
+    """
+    topic = _as_said(moment.said, heard.details.get("topic", "")).strip(" .,;!?")
+    if not topic or not moment.texts.unasked or moment.find("wants_stop") is not None:
+        return None
+    text = moment.texts.unasked.replace("{topic}", _to_you(topic))
+    if moment.closing or moment.questions_left <= 0:
+        return Move("wants_topic", text, "stands", answered=True)
+    return Move("wants_topic", text, "easier", counts=True, leaves_focus=True)
+
+
 def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
+    if heard.about == UNASKED:
+        return _unasked(moment, heard)
     if not heard.sure or (moment.closing and heard.heard_by == "reader"):
         return None
     if heard.about == NEXT:

@@ -75,6 +75,12 @@ class ConductTexts(Spec):
     complained_blame: str = Field(description="When a question was heard as blame.")
     declined: Several = Field(min_length=1, description="When somebody would rather not say.")
     topic: str = Field(description="Follows a wish for another subject; `{topic}` is its name.")
+    unasked: str = Field(
+        default="", description="When somebody says what they were not asked: asks it; `{topic}` are their words."
+    )
+    where: str = Field(
+        default="", description="When somebody has lost their thread; `{said}` is what they told last, in their words."
+    )
     cut_in: str = Field(default="", description="When somebody was not done telling, and has told on.")
     cut_in_go_on: str = Field(default="", description="When somebody was not done telling: asks them to go on.")
     next: str = Field(default="", description="Before the next question, when somebody only says to go on.")

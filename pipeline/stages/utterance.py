@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import ClassVar
 
@@ -21,8 +22,19 @@ SAYS_MORE = 14
 """Words of a message from which on one that chooses what is offered tells something besides, which is not lost."""
 
 
+_APOSTROPHES = re.compile(r"(?<=[^\W\d_])[’ʼ‘`´＇](?=[^\W\d_])|(?<!\w)[’‘](?=(?:cause|cos|em|tis|twas|til|bout)\b)", re.IGNORECASE)
+"""Apostrophes in words, or that a word begins with, as keyboards of phones write them."""
+
+
+def straight(text: str) -> str:
+    """The text, as long as before, with straight apostrophes in its words: a phone writes “don’t”, a keyboard “don't”,
+    and neither is more of what was said.
+    """
+    return _APOSTROPHES.sub("'", text)
+
+
 def check_answer(text: str, max_chars: int) -> str:
-    """The answer as it is kept: outer white space removed, everything else as it was said.
+    """The answer as it is kept: outer white space removed, apostrophes straight, everything else as it was said.
 
     Args:
         text: what came in.
@@ -35,7 +47,7 @@ def check_answer(text: str, max_chars: int) -> str:
         raise InvalidAnswer("The answer contains NUL characters, which can't be stored.")
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise InvalidAnswer("The answer contains broken characters (lone surrogates).")
-    kept = text.strip()
+    kept = straight(text.strip())
     if len(kept) > max_chars:
         raise InvalidAnswer(
             f"The answer has {len(kept)} characters; at most {max_chars} are possible.", code="answer_too_long"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pipeline.state import InterviewState
-from pipeline.turn import Answer
+from pipeline.turn import Answer, straight
 from server.session.context import SessionContext
 
 
 def added_words(state: InterviewState, answer: Answer) -> str:
     """The words that an amendment puts behind the answer it amends; empty for any other amendment."""
     amended = next((each for each in state.utterances if each.id == answer.corrects), None)
-    if amended is None or not amended.text or not answer.text.startswith(amended.text):
+    if amended is None or not amended.text or not straight(answer.text).startswith(straight(amended.text)):
         return ""
     return answer.text[len(amended.text) :].strip()
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, Act, HeardAct
 from pipeline.language.acts.beside import Message, with_talk
+from pipeline.language.acts.outright import denies_nothing, said_outright, with_outright
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, OF_REPORTS, REPORTS, about_of
@@ -307,7 +308,7 @@ class ActHearing:
         by_rule = [None if one and one.act in ENDS and _on_condition(text[: one.start]) else one for one in by_rule]
         if "wants_withdrawal" in denied:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
-        by_rule = [None if one and _is_reported(one, text) else one for one in by_rule]
+        by_rule = [None if one and (_is_reported(one, text) or denies_nothing(one, question)) else one for one in by_rule]
         if SAID_AT_LAST.search(text):
             by_rule = [None if one and one.about in ("told", ENOUGH) else one for one in by_rule]
         enough = ENOUGH_OF_IT.search(text)
@@ -340,7 +341,7 @@ class ActHearing:
                 text, question, clauses, judged, denied | (ENDS if goes_on or LIFE.search(text) else set())
             )
             found = with_talk(found, of_talk, message)
-        return joined(clauses, found)
+        return joined(clauses, with_outright(clauses, found, said_outright(text, question)))
 
     def _with_the_whole(
         self,

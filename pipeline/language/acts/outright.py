@@ -1,0 +1,227 @@
+"""What people say to the interviewer in so many words, whatever stands around it (English).
+
+Rules hear acts clause by clause, and doubt them in stories; these words are meant for the interviewer wherever they
+stand: that somebody has to go now, what they were never asked, where they were, that a name is to come out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pipeline.acts import UNASKED, WHERE, Act, HeardAct
+from pipeline.language.acts.reading import Clause
+from pipeline.language.acts.words import REPORTS, about_of
+from pipeline.question.text import words
+
+SHORT: Final = 25
+"""Words of a message up to which who says that they have to go is not telling of somewhere else."""
+AFTER: Final = 12
+"""Words that may follow such words; whoever leaves says why, and does not tell on."""
+LONGEST_TOPIC: Final = 12
+"""Words of what somebody was never asked that can be said back."""
+_MUST = (
+    r"\bi(?:(?:'ve| have)(?: really| just)? (?:got to|gotta)|'d better|(?: really| just| do| now)? (?:gotta|got to"
+    r"|have to|need to|must|should|better))(?: really| just| now| be)? "
+    r"(?:go|run|dash|shoot|leave|be off|get off|head off|log off|get going|going|off)"
+)
+_END = r"(?=\W*(?:$|[.!?,;:…(\n–—-]))"
+_NOW = re.compile(rf"{_MUST}(?: (?:now|really|right now|sorry|this (?:second|minute)|i'm afraid))+{_END}", re.IGNORECASE)
+"""Somebody has to go now."""
+_GOES = re.compile(rf"{_MUST}(?: (?:soon|in a (?:sec|second|minute|min|bit|mo|moment)|though|then|mate|love))*{_END}", re.IGNORECASE)
+"""Somebody has to go."""
+_SAID = re.compile(
+    r"(?:^|[.!?…\n]\s*|\b(?:but|no|look|please|as),? )i(?:(?:'ve| have)?(?: just| already| only just)? (?:said|told you)|(?: did| just| already)+ (?:say|tell you))"
+    r"(?: that)?,? (?:i(?:'ve| have)? ?(?:have|need|had|got|must|gotta|wanted|want)(?: to)? (?:go|leave|stop|finish|end)\b"
+    r"|(?:good)?bye\b|i(?:'m| was| am) (?:going|off|leaving|done|finished)\b)(?=\W*(?:$|[.!?…\n]))",
+    re.IGNORECASE,
+)
+"""They have said so before."""
+_BYE = re.compile(
+    r"(?:^|[.!?…\n]\s*|\b(?:ok|okay|right|thanks|ta),? )(?:ok(?:ay)? |right |well |so )*"
+    r"(?:good)?bye+(?:[ -]bye+)*(?: (?:now|then|for now|x+))*[\s.!…]*$",
+    re.IGNORECASE,
+)
+"""A message ends with a good-bye."""
+_UNASKED = re.compile(
+    r"\b(?:you|u)(?:(?:'ve| have)?(?: still)?(?: never| not)(?: (?:once|even|really))*|(?: have|did)(?:n'?t| not)(?: (?:once|even"
+    r"|really|ever))*) ask(?:ed)?(?: me)? (?P<topic1>(?:what|how|why|who|where|when|which|about)\b[^.!?;:\n]{2,90})"
+    r"|\b(?:you|u) (?:might|could|should|may|can|would have done better to)(?: at least| just| well| always)?(?: have)? ask(?:ed)?(?: me)? "
+    r"(?P<topic2>(?:what|how|why|who|where|when|which|about)\b[^.!?;:\n]{2,90})"
+    r"|(?:^|[.!?\n] *|\b(?:so|please|just|now|well),? )ask(?: me)? (?P<topic3>about (?!it\b|that\b|this\b|something\b|anything\b)"
+    r"[^.!?;:\n]{2,40}?)(?:,? (?:if you (?:like|want|must)|please|instead|then))+" + _END,
+    re.IGNORECASE,
+)
+"""What somebody would have liked to be asked."""
+_NOT_A_TOPIC = re.compile(
+    r"\b(?:you|your|interview|questions?)\b|^(?:about )?(?:that|this|it|me)$|\b(?:already|before|twice|again)\b", re.IGNORECASE
+)
+"""Words of the interview itself, or that have nothing to stand for."""
+_WHERE = re.compile(
+    r"\bwhere (?:was|were|had) (?:i|we)(?: (?:got|up|now|then|again|at|just|got to|up to))*(?:,? (?:love|again|sorry|then|now))*[\s?.!…]*$"
+    r"|\bwhat was i (?:saying|on about|telling you|talking about)(?: again| just now| there)?[\s?.!…]*$"
+    r"|\bi(?:'ve| have)? (?:lost|forgot(?:ten)?) (?:my thread|the thread|where i (?:was|am)|what i was (?:saying|on about))\b"
+    r"|\basked? you where i was\b",
+    re.IGNORECASE,
+)
+"""Somebody has lost their thread."""
+BEFORE_THAT: Final = re.compile(
+    r"\b(?:where|when|that|if|whether|why|how|said|thought|think|know|so|and then|because|days?|mornings?)\s+$", re.IGNORECASE
+)
+"""How what stands before “I have to go” ends where that is told."""
+_LOST: Final = 25
+"""Words of a message up to which they ask that of the interviewer."""
+_NAME_OUT = re.compile(
+    r"\b(?:(?:can|could|may|should|would)(?: you| i| we| somebody)?(?: please)?|please|i(?:'d| would) (?:like|want|rather)|want)\b"
+    r"[^.?!]{0,40}\b(?:the|that|this|her|his|their|one|any|those|these|all) names?\b[^.?!]{0,25}"
+    r"\b(?:(?:come|taken?|left|kept|cut|struck|crossed|removed|be) (?:it |them )?(?:out|off|away)|removed|deleted|taken out|changed)\b"
+    r"|\b(?:take|leave|keep|cut|strike|cross|remove|delete)(?: out)? (?:the|that|this|her|his|their|one|any|those|these"
+    r"|all)(?: \w+)? names?\b(?: out| off| again)"
+    r"|\b(?:remove|delete) (?:the|that|this|her|his|their|those|these|all)(?: \w+)? names?\b"
+    r"|\b(?:just|only) (?:the|that|his|her|their|one)(?: one)? names?(?:,? please)?(?=[.!?]|$)",
+    re.IGNORECASE,
+)
+"""A name is to come out, and nothing else."""
+_ASKED = re.compile(
+    r"\b(?:i(?:'ve| have)?(?: (?:just|only|did|already|still))* (?:asked?|wanted to know)(?: you)?|(?:you|u)(?:'ve| have)?(?: (?:still|just|"
+    r"never|not|even|haven'?t|didn'?t|did|don'?t))* (?:told|tell|say|said|answered?)(?: me)?) (?P<asked>(?:who|what|where|why|how|whether|if)"
+    r"\b[^.!?;:\n]{3,60})",
+    re.IGNORECASE,
+)
+"""A question to the interviewer that was asked before, …"""
+LONGEST_ASKED: Final = 40
+"""… in a message of up to so many words."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """An act that is meant in so many words.
+
+    Attributes:
+        act, about, sure, details: as of `HeardAct`.
+        start, end: the characters that say it.
+        instead: acts that are none beside it.
+    """
+
+    act: Act
+    start: int
+    end: int
+    about: str = ""
+    sure: bool = True
+    details: tuple[tuple[str, str], ...] = ()
+    instead: frozenset[Act] = frozenset()
+
+
+def said_outright(text: str, question: str) -> tuple[Said, ...]:
+    """What a message says in so many words.
+
+    Args:
+        text: the message.
+        question: what it answers.
+    """
+    plain = text.replace("’", "'")
+    if len(plain) != len(text):
+        return ()
+    found = [_leaving(plain, question), _unasked(plain), _lost(plain), _name(plain), _asked(plain)]
+    return tuple(one for one in found if one is not None)
+
+
+def _told_by_others(text: str, start: int) -> bool:
+    return REPORTS.search(text[:start]) is not None or text[:start].count('"') % 2 == 1
+
+
+def _leaving(text: str, question: str) -> Said | None:
+    count = len(text.split())
+    for pattern, sure in ((_SAID, True), (_NOW, True), (_GOES, False), (_BYE, False)):
+        for found in pattern.finditer(text):
+            after = len(text[found.end() :].split())
+            near = after <= AFTER and (pattern is not _SAID or count <= SHORT)
+            if not near or _told_by_others(text, found.start()) or _is_a_question(text, found.end()):
+                continue
+            if BEFORE_THAT.search(text[: found.start()]):
+                continue  # “… where I should go now”
+            ends: frozenset[Act] = frozenset({"wants_pause", "distress", "complains"})
+            return Said("wants_stop", found.start(), found.end(), sure=sure, instead=ends)
+    return None
+
+
+def _is_a_question(text: str, end: int) -> bool:
+    return text[end:].lstrip(" ")[:1] == "?" and text[end:].lstrip(" ")[:2] != "??"
+
+
+def _unasked(text: str) -> Said | None:
+    for found in _UNASKED.finditer(text):
+        topic = next(part for part in found.group("topic1", "topic2", "topic3") if part).strip(" ,")
+        topic = re.split(r",|\s(?:because|but|and (?:then|that)|though|tho|either|anyway|btw|by the way|yet)\b", topic)[0].strip(" ,")
+        if _told_by_others(text, found.start()) or _NOT_A_TOPIC.search(topic):
+            continue
+        if 2 <= len(topic.split()) <= LONGEST_TOPIC:
+            return Said(
+                "wants_topic", found.start(), found.end(), about=UNASKED, details=(("topic", topic.lower()),),
+                instead=frozenset({"complains", "corrects"}),
+            )  # fmt: skip
+    return None
+
+
+def _lost(text: str) -> Said | None:
+    found = _WHERE.search(text)
+    if found is None or len(text.split()) > _LOST or _told_by_others(text, found.start()):
+        return None
+    return Said("asks_back", found.start(), found.end(), about=WHERE, instead=frozenset({"wants_stop", "complains"}))
+
+
+def _name(text: str) -> Said | None:
+    found = _NAME_OUT.search(text)
+    if found is None or _told_by_others(text, found.start()):
+        return None
+    gone: frozenset[Act] = frozenset({"wants_withdrawal", "wants_pause", "corrects"})
+    return Said("asks_interviewer", found.start(), found.end(), about="names", instead=gone)
+
+
+def _asked(text: str) -> Said | None:
+    if len(text.split()) > LONGEST_ASKED:
+        return None
+    for found in _ASKED.finditer(text):
+        about = about_of(found["asked"])
+        if about in ("readers", "recording", "machine", "purpose") and not _told_by_others(text, found.start()):
+            gone: frozenset[Act] = frozenset({"wants_withdrawal", "complains"})
+            return Said("asks_interviewer", found.start(), found.end(), about=about, instead=gone)
+    return None
+
+
+def with_outright(
+    clauses: Sequence[Clause], found: Sequence[HeardAct | None], said: Sequence[Said]
+) -> list[HeardAct | None]:
+    """What was heard, with what is said in so many words."""
+    kept = list(found)
+    for one in said:
+        at = [n for n, clause in enumerate(clauses) if clause.start < one.end and one.start < clause.end]
+        heard = [each for each in kept if each is not None and each.act == one.act]
+        if not at or any(each.sure and each.heard_by == "rules" and each.about == one.about for each in heard):
+            continue
+        kept = [
+            None if each is not None and n not in at and (each.act in one.instead or each.act == one.act != "asks_interviewer") else each
+            for n, each in enumerate(kept)
+        ]
+        for n in at:
+            clause = clauses[n]
+            kept[n] = HeardAct(
+                act=one.act, start=clause.start, end=clause.end, sure=one.sure, about=one.about,
+                details=dict(one.details),
+            )  # fmt: skip
+    return kept
+
+
+def asserts_nothing(question: str) -> bool:
+    """Whether a question takes nothing for granted that could be put right: it says nothing back."""
+    return len([part for part in re.split(r"(?<=[.!?])\s+", question.strip()) if part]) <= 1
+
+
+def denies_nothing(heard: HeardAct, question: str) -> bool:
+    """Whether what rules take for a correction denies nothing that was asked: “Not a bag man. Pockets.”"""
+    if heard.act != "corrects" or heard.heard_by != "rules" or heard.details.get("right"):
+        return False
+    wrong = {word for word in words(heard.details.get("wrong", "")) if len(word) > 2}
+    return bool(wrong) and asserts_nothing(question) and not wrong & set(words(question))
