@@ -25,6 +25,7 @@ from pipeline.methodology import Form
 from pipeline.ports import AsTold, Briefing, Embedder, Line, Parser, QuestionRequest, Wanted
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request
+from pipeline.question.text import ended
 from pipeline.threads import BEGINS_A_THREAD
 
 SIMILAR_COSINE = 0.80
@@ -89,7 +90,7 @@ def answered(context: TurnContext) -> Line:
     text = heard.content or context.answer.text.strip()
     said, acts = heard.utterance.text, heard.acts
     return Line(
-        speaker="respondent", text=text, complaint=complaint(said, acts), put_right=put_right_at_once(said, acts)
+        speaker="respondent", text=ended(text), complaint=complaint(said, acts), put_right=put_right_at_once(said, acts)
     )
 
 
@@ -159,7 +160,7 @@ def _request(
 
 def _briefing(context: TurnContext, answer: Line) -> Briefing:
     said = [
-        Line(speaker=u.speaker, text=u.text, complaint=complaint(u.text, u.acts))
+        Line(speaker=u.speaker, text=ended(u.text), complaint=complaint(u.text, u.acts))
         for u in context.state.utterances
         if u.text
     ]

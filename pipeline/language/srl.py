@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -27,6 +28,7 @@ from pipeline.language.embedder import ModelUnavailable, clean
 from pipeline.language.rendering import rendered
 from pipeline.language.times import told_in
 from pipeline.ports import AsTold, DiscourseRelation, Parse, Rendering, Wanted
+from pipeline.question.text import ended
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -96,6 +98,7 @@ def load_model(name: str | None = None) -> Language:
     return loaded
 
 
+_CAPITALS = re.compile(r"(?:^|(?<=[.!?…]\s))[a-z]|\bi\b(?!\.)")
 REMEMBERED_LABELS = 8192
 REMEMBERED_TELLINGS = 256
 """Quotes of answers of which is kept how they are told: within a turn the same ones are asked for again."""
@@ -111,11 +114,15 @@ class DocCache:
         self._lock = Lock()
 
     def doc(self, text: str) -> Doc:
-        """The parsed text; positions are those of the text given (a lone surrogate counts as one character)."""
+        """The parsed text; positions are those of the text given (a lone surrogate counts as one character).
+
+        A full stop that it lacks is put behind it.
+        """
+        text = ended(text)
         with self._lock:
             found = self._docs.get(text)
             if found is None:
-                found = self._nlp(_printable(text))
+                found = self._nlp(_cased(_printable(text)))
                 self._keep(text, found)
             else:
                 self._docs.move_to_end(text)
@@ -144,6 +151,11 @@ class DocCache:
 def _printable(text: str) -> str:
     """The text with control characters as spaces, of the same length, so that positions stay."""
     return clean(text).translate(CONTROLS)
+
+
+def _cased(text: str) -> str:
+    """A text without any capital letter, as many are typed, with those that begin sentences, and “I”."""
+    return text if text != text.lower() else _CAPITALS.sub(lambda found: found[0].upper(), text)
 
 
 class SpacyParser:

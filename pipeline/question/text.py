@@ -8,6 +8,8 @@ from typing import Final
 
 REMEMBERED: Final = 1024
 """Texts whose words and sentences are kept: a turn looks at the same few again and again."""
+LEAST_ENDED: Final = 3
+"""Words of a text from which on it is a sentence."""
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?…؟。！？])[\"'”’»)]*\s+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -27,6 +29,13 @@ def word_count(text: str) -> int:
 def sentences(text: str) -> list[str]:
     """The sentences of a short text, in order, stripped; a quotation's own full stop doesn't end one."""
     return [*_sentences(text)]
+
+
+def ended(text: str) -> str:
+    """The text with a full stop behind its last word, where it has no other mark: who chats leaves it out, and whatever
+    reads texts knows them with one.
+    """
+    return f"{text}." if text[-1:].isalnum() and len(text.split()) >= LEAST_ENDED else text
 
 
 def jaccard(one: str, other: str) -> float:

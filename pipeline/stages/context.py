@@ -8,6 +8,7 @@ from pipeline.context import Answer, TurnContext
 from pipeline.contracts import ContextOutput, Contract
 from pipeline.graph.identity import latest_wording
 from pipeline.ports import Line
+from pipeline.question.text import ended
 from pipeline.state import InterviewState, Utterance
 
 RECENT_LINES = 5
@@ -39,7 +40,7 @@ class ContextStage:
             closing=state.status == "closing",
             correcting=correcting,
             question=question,
-            lines=tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-RECENT_LINES:]),
+            lines=tuple(Line(speaker=u.speaker, text=ended(u.text)) for u in spoken[-RECENT_LINES:]),
             recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
             strategy_history=state.strategy_history[-STRATEGY_WINDOW:],
             focus_history=state.focus_history,
