@@ -582,6 +582,15 @@ class FindsLittle(Protocol):
         ...
 
 
+@runtime_checkable
+class Consoles(Protocol):
+    """A writer that knows when somebody tells of a death, beside which an apology for a question is too little."""
+
+    async def consoles(self, request: QuestionRequest) -> bool:
+        """Whether the question begins with sympathy for a death."""
+        ...
+
+
 class QuestionSink(Protocol):
     """Receives a question while it is written."""
 

@@ -46,7 +46,8 @@ SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 BESIDE = "beside"
 """What narrows a complaint down to that the question was about the wrong thing."""
 SAYS_NOTHING = re.compile(
-    r"(?:(?:\s|^)(?:(?:is|are|was|were|do|does|did|has|have|had|can|could|would|will)(?:n't|n’t| not)?|not|it|that|this"
+    r"(?:(?:\s|^)(?:(?:is|are|was|were|do|does|did|has|have|had|can|could|would|will)(?:n't|n’t| not)?|not|it"
+    r"|that|this"
     r"|so|him|her|me|them|you|i|he|she|we|they|there|then|now|but|and|the|an?)){1,3}"
 )
 """Words that can't be what is right: what was heard as a correction says something else."""
@@ -71,6 +72,12 @@ _TO_YOU = re.compile(r"\byou\b|\b(?:Sie|du)\b|\bأنت\b", re.IGNORECASE)
 """Words by which a complaint in the middle of a story is to the interviewer."""
 _DENIES = re.compile(r"\b(?:not|never|cannot|cant|dont|wont|nicht|kein\w*|nie)\b|n't\b|\bلا\b", re.IGNORECASE)
 """Words before others by which the opposite is said."""
+_WHOM_FOR = re.compile(
+    r"\bwho(?:'s| is| are| would|'d)(?: be)? (?:that|it|they|these|those|the \w+)(?: \w+)? (?:even "
+    r"|actually )?(?:for|aimed at|meant for)\b",
+    re.IGNORECASE,
+)
+"""Asks whom an idea is for."""
 _WHICH = re.compile(r"\W*(?:more )?(?:(?:about|of) )?(?:which|what)\b[^.!?]{0,60}\?\W*$", re.IGNORECASE)
 """A message that only asks which of several things is meant."""
 _BY_THE_WAY = re.compile(
@@ -251,7 +258,7 @@ def chosen_act(moment: Moment) -> Act | None:
     if offer is not None:
         return _OFFERED_ACTS.get(offer, "aside")
     if returned(moment):
-        return None if any(one.about == WHERE for one in moment.acts) else "aside"
+        return "aside"
     asked = moment.conduct.asked
     return "aside" if asked not in ("", "correction", "distress") and _answer(moment) is not None else None
 
@@ -688,6 +695,8 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
     if moment.shown and subjects == ["other"] and moment.texts.idea_silent:
         # Nobody knows more of the idea than its description says; what they would expect is asked instead.
         return Move("asks_interviewer", moment.variant(moment.texts.idea_silent), "engine", counts=True)
+    if moment.shown and _WHOM_FOR.search(moment.said[heard.start : heard.end]) and moment.texts.idea_silent:
+        return Move("asks_interviewer", "", "engine", counts=True)  # “Nice, but who is that for?”
     if moment.shown and moment.asks_idea and subjects[:1] != ["machine"] and moment.texts.idea_silent:
         # “Is the driver allowed to get out?” is about the idea, whatever else its words may mean.
         return Move("asks_interviewer", moment.variant(moment.texts.idea_silent), "engine", counts=True)

@@ -15,6 +15,8 @@ from pipeline.question.text import sentences, words
 
 LONGEST_SAID = 40
 """Words of a sentence of the description that is said again at the most."""
+LEAST_SAID = 4
+"""Words of a sentence that answers because it names the same part, at the least: a name alone says nothing."""
 LONGEST_ASKED = 16
 """Words of a question that is said again at the most."""
 HALF = 0.5
@@ -42,6 +44,35 @@ _FIGURE = re.compile(
     r"|zweimal|halb\w*)\b",
     re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"\?[\"”’)]*$|\bi(?:'ve| have)?(?: (?:did|just|still|also|already|only|really))*(?: (?:asked?|ask you"
+    r"|asked you|wonder|wondered"
+    r"|want to know|need to know|have to know|don't know|do not know|can't see|cannot see))+(?: you)?,? "
+    r"(?:what|how|who|whether|if|when|where|which|why)\b"
+    r"|\b(?:ich (?:weiß|frage|fragte|wüsste)|fragte ich|frage mich)\b.{0,30}\b(?:was|wie|wer|ob|wann|wo|welche\w*"
+    r"|warum)\b",
+    re.IGNORECASE,
+)
+"""A sentence that asks, …"""
+_WHETHER = re.compile(
+    r"^(?:\W|(?:but|and|so|well|sorry|ok|okay|you mean)\b)*(?:is|are|do|does|can|could|will|would|you mean)(?:n't)?\b"
+    r"|,(?: and)? (?:\w+n't|\w+ not|is|are|does|do) (?:it|he|she|they|you|there|one)\?|^(?!.*\?).*\bi\b"
+    r"|^(?:\W|(?:und|aber|also)\b)*(?:ist|sind|kann|wird|gibt|muss|bekomm\w*|zahl\w*|kostet)\b",
+    re.IGNORECASE,
+)
+"""… whether something is so, or what they asked before, …"""
+_WHAT = re.compile(
+    r"^(?:\W|(?:but|and|so|well|sorry|ok|okay|und|aber|also)\b)*"
+    r"(?:how|what|what's|when|who|who's|where|which|was|wie|wann|wer|wo)\b",
+    re.IGNORECASE,
+)
+"""… or what; …"""
+_OTHERWISE = re.compile(
+    r"\bor about\b|\bis (?:this|that|it) about\b|\b(?:about|for|of) (?:which|what)\b|\bwhich (?:bit|one|part)\b"
+    r"|\b(?:could|can|would|should|do|did|am|was|have|had)(?:n't)? i\b",
+    re.IGNORECASE,
+)
+"""… not of the interview, or of themselves."""
 ANSWERED = ("asks", "unseen")
 """Kinds of leads that are answered."""
 
@@ -86,6 +117,33 @@ def answered_by(concept: Concept, element: str | None, question: str) -> str:
         if enough and share > most:
             best, most = sentence, share
     return best
+
+
+def answer_in(concept: Concept, message: str, texts: ConductTexts) -> str:
+    """What is said to the first question of a message that the description answers, or that names a part of the idea.
+
+    Args:
+        concept: with its description, in the language of the interview.
+        message: the respondent's words.
+        texts: what the interviewer says.
+    Empty where nobody asks, or the description says nothing of it.
+    """
+    if not concept.stimulus or not texts.idea_says:
+        return ""
+    names = names_of(concept.elements)
+    for sentence in sentences(message):
+        whether = _WHETHER.search(sentence) is not None
+        if not _ASKS.search(sentence) or _OTHERWISE.search(sentence) or not (whether or _WHAT.search(sentence)):
+            continue
+        about = named(sentence, names)
+        for element in about or (None,):
+            if says := answered_by(concept, element, sentence):
+                return texts.idea_says.replace("{says}", says)
+        if len(about) == 1 and (whether or asks_amount(sentence)) and (says := said_of(concept, about[0], sentence)):
+            if len(words(says)) < LEAST_SAID:
+                continue
+            return f"{texts.idea_says.replace('{says}', says)} {texts.idea_no_more}".strip()
+    return ""
 
 
 def _sentences(concept: Concept) -> Iterator[str]:

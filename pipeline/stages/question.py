@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from pipeline.acts import Act
 from pipeline.concept import demands_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
@@ -26,13 +27,14 @@ from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK
 from pipeline.ports import (
     ComparesWordings,
+    Consoles,
     FindsLittle,
     Offer,
     Parser,
     QuestionRequest,
     SaysBack,
 )
-from pipeline.question.answering import answer_to
+from pipeline.question.answering import answer_in, answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.request import rephrase_request
 from pipeline.requesting import Requests, answered, forms_of, tells
@@ -41,6 +43,8 @@ from pipeline.ways import Way, made, may_stay, said_instead, ways_of, ways_to_st
 DEMANDED, DEMANDED_EARLY = 0.8, 2.3
 """What the concept's own question is worth at a break, 0 to 3: of 19 such questions two were good and six hurt; and
 early, when what it asks for has hardly been told and nobody has confided anything."""
+APOLOGISES: frozenset[Act] = frozenset({"asks_back", "complains", "corrects"})
+"""What is answered by an apology."""
 EARLY = 6
 """Turns up to which that is so."""
 
@@ -93,6 +97,10 @@ class QuestionStage:
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:
             return await asking.verbatim(in_one(before, chosen.injected), "moderator")
+        described = self._described(context)
+        if described:
+            before = move.help if move is not None and move.act == "asks_interviewer" else before
+            before = in_one(before, described)
         demanded = self._demanded(context)
         if demanded is not None:
             instead = await self._staying(context, asking, before) if going.can_wait else None
@@ -100,10 +108,18 @@ class QuestionStage:
         step = self._step(context)
         if step is not None:
             return await asking.verbatim(in_one(before, step), METHOD)
-        answer = self._answer(context)
+        answer = "" if described else self._answer(context)
         if answer and move is not None and move.act == "asks_interviewer":
             before = move.help  # One answer is enough, and this one says what the description has.
         return await self._asked(context, asking, in_one(before, answer))
+
+    @staticmethod
+    def _described(context: TurnContext) -> str:
+        """What the description of the idea answers to a question of the message."""
+        configuration = context.configuration
+        if configuration.conduct is None or context.answer.kind != "answer":
+            return ""
+        return answer_in(configuration.concept, context.answer.text, configuration.conduct.texts)
 
     @staticmethod
     def _answer(context: TurnContext) -> str:
@@ -140,8 +156,10 @@ class QuestionStage:
         ways = ways_of(context, writer)
         if not ways:
             request = await self._requests.one(context, going)
+            before = await self._unless_consoled(context, request, before)
             return self._said(context, request, await asking.ask(request, before=before))
         choices = await self._choices(context, ways)
+        before = await self._unless_consoled(context, choices[0], before)
         best = ways[0][0].final_score or 0.0
         behind = [best - (candidate.final_score or 0.0) for candidate, _ in ways]
         request = choices[0].model_copy(update={"offers": tuple(_offer(choice) for choice in choices)})
@@ -158,6 +176,14 @@ class QuestionStage:
         if quote:
             context.replace(said_instead(context, quote))
         return asked
+
+    async def _unless_consoled(self, context: TurnContext, request: QuestionRequest, before: str) -> str:
+        """The reply; without an apology for a question where somebody's death is told: that is answered instead."""
+        writer, move = self._questioner.writer, context.get(StrategyOutput).move
+        sorry = move is not None and move.act in APOLOGISES and not move.help and before == move.text
+        if not before or not sorry or not isinstance(writer, Consoles):
+            return before
+        return "" if await writer.consoles(request) else before
 
     async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether nothing that could be asked promises much any more."""

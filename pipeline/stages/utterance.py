@@ -6,9 +6,9 @@ import re
 import unicodedata
 from typing import ClassVar
 
-from pipeline.acts import HeardAct, heeded, told
+from pipeline.acts import WHERE, HeardAct, heeded, told
 from pipeline.conduct.moment import moment_of
-from pipeline.conduct.moves import asked_back, chosen_act, meant, put_right
+from pipeline.conduct.moves import asked_back, chosen_act, meant, put_right, returned
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
 from pipeline.errors import InvalidAnswer
@@ -22,7 +22,9 @@ SAYS_MORE = 14
 """Words of a message from which on one that chooses what is offered tells something besides, which is not lost."""
 
 
-_APOSTROPHES = re.compile(r"(?<=[^\W\d_])[’ʼ‘`´＇](?=[^\W\d_])|(?<!\w)[’‘](?=(?:cause|cos|em|tis|twas|til|bout)\b)", re.IGNORECASE)
+_APOSTROPHES = re.compile(
+    r"(?<=[^\W\d_])[’ʼ‘`´＇](?=[^\W\d_])|(?<!\w)[’‘](?=(?:cause|cos|em|tis|twas|til|bout)\b)", re.IGNORECASE
+)
 """Apostrophes in words, or that a word begins with, as keyboards of phones write them."""
 
 
@@ -121,6 +123,12 @@ class UtteranceStage:
         if moment is None or not text:
             return ()
         chosen = chosen_act(moment)
+        if chosen is not None and returned(moment):
+            lost = [
+                act for act in await self._reader.read(text, question, context.state.language) if act.about == WHERE
+            ]
+            if lost:
+                return (*lost,)
         if chosen is not None and len(text.split()) <= SAYS_MORE:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
         asked = asked_back(moment) or question

@@ -308,7 +308,9 @@ class ActHearing:
         by_rule = [None if one and one.act in ENDS and _on_condition(text[: one.start]) else one for one in by_rule]
         if "wants_withdrawal" in denied:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
-        by_rule = [None if one and (_is_reported(one, text) or denies_nothing(one, question)) else one for one in by_rule]
+        by_rule = [
+            None if one and (_is_reported(one, text) or denies_nothing(one, question)) else one for one in by_rule
+        ]
         if SAID_AT_LAST.search(text):
             by_rule = [None if one and one.about in ("told", ENOUGH) else one for one in by_rule]
         enough = ENOUGH_OF_IT.search(text)

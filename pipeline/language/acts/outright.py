@@ -28,13 +28,19 @@ _MUST = (
     r"(?:go|run|dash|shoot|leave|be off|get off|head off|log off|get going|going|off)"
 )
 _END = r"(?=\W*(?:$|[.!?,;:…(\n–—-]))"
-_NOW = re.compile(rf"{_MUST}(?: (?:now|really|right now|sorry|this (?:second|minute)|i'm afraid))+{_END}", re.IGNORECASE)
+_NOW = re.compile(
+    rf"{_MUST}(?: (?:now|really|right now|sorry|this (?:second|minute)|i'm afraid))+{_END}", re.IGNORECASE
+)
 """Somebody has to go now."""
-_GOES = re.compile(rf"{_MUST}(?: (?:soon|in a (?:sec|second|minute|min|bit|mo|moment)|though|then|mate|love))*{_END}", re.IGNORECASE)
+_GOES = re.compile(
+    rf"{_MUST}(?: (?:soon|in a (?:sec|second|minute|min|bit|mo|moment)|though|then|mate|love))*{_END}", re.IGNORECASE
+)
 """Somebody has to go."""
 _SAID = re.compile(
-    r"(?:^|[.!?…\n]\s*|\b(?:but|no|look|please|as),? )i(?:(?:'ve| have)?(?: just| already| only just)? (?:said|told you)|(?: did| just| already)+ (?:say|tell you))"
-    r"(?: that)?,? (?:i(?:'ve| have)? ?(?:have|need|had|got|must|gotta|wanted|want)(?: to)? (?:go|leave|stop|finish|end)\b"
+    r"(?:^|[.!?…\n]\s*|\b(?:but|no|look|please|as),? )i(?:(?:'ve| have)?(?: just| already| only just)? (?:said"
+    r"|told you)|(?: did| just| already)+ (?:say|tell you))"
+    r"(?: that)?,? (?:i(?:'ve| have)? ?(?:have|need|had|got|must|gotta|wanted|want)(?: to)? (?:go|leave|stop"
+    r"|finish|end)\b"
     r"|(?:good)?bye\b|i(?:'m| was| am) (?:going|off|leaving|done|finished)\b)(?=\W*(?:$|[.!?…\n]))",
     re.IGNORECASE,
 )
@@ -46,38 +52,48 @@ _BYE = re.compile(
 )
 """A message ends with a good-bye."""
 _UNASKED = re.compile(
-    r"\b(?:you|u)(?:(?:'ve| have)?(?: still)?(?: never| not)(?: (?:once|even|really))*|(?: have|did)(?:n'?t| not)(?: (?:once|even"
+    r"\b(?:you|u)(?:(?:'ve| have)?(?: still)?(?: never| not)(?: (?:once|even|really))*|(?: have|did)(?:n'?t"
+    r"| not)(?: (?:once|even"
     r"|really|ever))*) ask(?:ed)?(?: me)? (?P<topic1>(?:what|how|why|who|where|when|which|about)\b[^.!?;:\n]{2,90})"
-    r"|\b(?:you|u) (?:might|could|should|may|can|would have done better to)(?: at least| just| well| always)?(?: have)? ask(?:ed)?(?: me)? "
+    r"|\b(?:you|u) (?:might|could|should|may|can|would have done better to)(?: at least| just| well"
+    r"| always)?(?: have)? ask(?:ed)?(?: me)? "
     r"(?P<topic2>(?:what|how|why|who|where|when|which|about)\b[^.!?;:\n]{2,90})"
-    r"|(?:^|[.!?\n] *|\b(?:so|please|just|now|well),? )ask(?: me)? (?P<topic3>about (?!it\b|that\b|this\b|something\b|anything\b)"
+    r"|(?:^|[.!?\n] *|\b(?:so|please|just|now|well),? )ask(?: me)? (?P<topic3>about (?!it\b|that\b|this\b"
+    r"|something\b|anything\b)"
     r"[^.!?;:\n]{2,40}?)(?:,? (?:if you (?:like|want|must)|please|instead|then))+" + _END,
     re.IGNORECASE,
 )
 """What somebody would have liked to be asked."""
 _NOT_A_TOPIC = re.compile(
-    r"\b(?:you|your|interview|questions?)\b|^(?:about )?(?:that|this|it|me)$|\b(?:already|before|twice|again)\b", re.IGNORECASE
+    r"\b(?:you|your|interview|questions?)\b|^(?:about )?(?:that|this|it|me)$|\b(?:already|before|twice|again)\b",
+    re.IGNORECASE,
 )
 """Words of the interview itself, or that have nothing to stand for."""
 _WHERE = re.compile(
-    r"\bwhere (?:was|were|had) (?:i|we)(?: (?:got|up|now|then|again|at|just|got to|up to))*(?:,? (?:love|again|sorry|then|now))*[\s?.!…]*$"
+    r"\bwhere (?:was|were|had) (?:i|we)(?: (?:got|up|now|then|again|at|just|got to|up to))*(?:,? (?:love|again"
+    r"|sorry|then|now))*[\s?.!…]*$"
     r"|\bwhat was i (?:saying|on about|telling you|talking about)(?: again| just now| there)?[\s?.!…]*$"
-    r"|\bi(?:'ve| have)? (?:lost|forgot(?:ten)?) (?:my thread|the thread|where i (?:was|am)|what i was (?:saying|on about))\b"
+    r"|\bi(?:'ve| have)? (?:lost|forgot(?:ten)?) (?:my thread|the thread|where i (?:was|am)|what i was (?:saying"
+    r"|on about))\b"
     r"|\basked? you where i was\b",
     re.IGNORECASE,
 )
 """Somebody has lost their thread."""
 BEFORE_THAT: Final = re.compile(
-    r"\b(?:where|when|that|if|whether|why|how|said|thought|think|know|so|and then|because|days?|mornings?)\s+$", re.IGNORECASE
+    r"\b(?:where|when|that|if|whether|why|how|said|thought|think|know|so|and then|because|days?|mornings?)\s+$",
+    re.IGNORECASE,
 )
 """How what stands before “I have to go” ends where that is told."""
 _LOST: Final = 25
 """Words of a message up to which they ask that of the interviewer."""
 _NAME_OUT = re.compile(
-    r"\b(?:(?:can|could|may|should|would)(?: you| i| we| somebody)?(?: please)?|please|i(?:'d| would) (?:like|want|rather)|want)\b"
+    r"\b(?:(?:can|could|may|should|would)(?: you| i| we| somebody)?(?: please)?|please|i(?:'d| would) (?:like"
+    r"|want|rather)|want)\b"
     r"[^.?!]{0,40}\b(?:the|that|this|her|his|their|one|any|those|these|all) names?\b[^.?!]{0,25}"
-    r"\b(?:(?:come|taken?|left|kept|cut|struck|crossed|removed|be) (?:it |them )?(?:out|off|away)|removed|deleted|taken out|changed)\b"
-    r"|\b(?:take|leave|keep|cut|strike|cross|remove|delete)(?: out)? (?:the|that|this|her|his|their|one|any|those|these"
+    r"\b(?:(?:come|taken?|left|kept|cut|struck|crossed|removed|be) (?:it |them )?(?:out|off|away)|removed|deleted"
+    r"|taken out|changed)\b"
+    r"|\b(?:take|leave|keep|cut|strike|cross|remove|delete)(?: out)? (?:the|that|this|her|his|their|one|any|those"
+    r"|these"
     r"|all)(?: \w+)? names?\b(?: out| off| again)"
     r"|\b(?:remove|delete) (?:the|that|this|her|his|their|those|these|all)(?: \w+)? names?\b"
     r"|\b(?:just|only) (?:the|that|his|her|their|one)(?: one)? names?(?:,? please)?(?=[.!?]|$)",
@@ -85,14 +101,25 @@ _NAME_OUT = re.compile(
 )
 """A name is to come out, and nothing else."""
 _ASKED = re.compile(
-    r"\b(?:i(?:'ve| have)?(?: (?:just|only|did|already|still))* (?:asked?|wanted to know)(?: you)?|(?:you|u)(?:'ve| have)?(?: (?:still|just|"
-    r"never|not|even|haven'?t|didn'?t|did|don'?t))* (?:told|tell|say|said|answered?)(?: me)?) (?P<asked>(?:who|what|where|why|how|whether|if)"
+    r"\b(?:i(?:'ve| have)?(?: (?:just|only|did|already|still))* (?:asked?|wanted to know)(?: you)?|(?:you"
+    r"|u)(?:'ve| have)?(?: (?:still|just|"
+    r"never|not|even|haven'?t|didn'?t|did|don'?t))* (?:told|tell|say|said|answered?)(?: me)?) (?P<asked>(?:who"
+    r"|what|where|why|how|whether|if)"
     r"\b[^.!?;:\n]{3,60})",
     re.IGNORECASE,
 )
 """A question to the interviewer that was asked before, …"""
 LONGEST_ASKED: Final = 40
 """… in a message of up to so many words."""
+
+
+_WANTED = re.compile(
+    r"\bwhat (?:do|is it|are|is it that|would)(?: that)? you(?:'re| are)? (?:actually|really|even) "
+    r"(?:(?:want|trying|hoping|like|wish|need)(?:ing)? (?:me )?to (?:know|hear|find out|learn)|want(?: from me)?"
+    r"|looking for)" + _END,
+    re.IGNORECASE,
+)
+"""Somebody asks what the interviewer wants to know."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +151,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
     plain = text.replace("’", "'")
     if len(plain) != len(text):
         return ()
-    found = [_leaving(plain, question), _unasked(plain), _lost(plain), _name(plain), _asked(plain)]
+    found = [_leaving(plain, question), _unasked(plain), _lost(plain), _name(plain), _asked(plain), _wanted(plain)]
     return tuple(one for one in found if one is not None)
 
 
@@ -154,7 +181,9 @@ def _is_a_question(text: str, end: int) -> bool:
 def _unasked(text: str) -> Said | None:
     for found in _UNASKED.finditer(text):
         topic = next(part for part in found.group("topic1", "topic2", "topic3") if part).strip(" ,")
-        topic = re.split(r",|\s(?:because|but|and (?:then|that)|though|tho|either|anyway|btw|by the way|yet)\b", topic)[0].strip(" ,")
+        topic = re.split(r",|\s(?:because|but|and (?:then|that)|though|tho|either|anyway|btw|by the way|yet)\b", topic)[
+            0
+        ].strip(" ,")
         if _told_by_others(text, found.start()) or _NOT_A_TOPIC.search(topic):
             continue
         if 2 <= len(topic.split()) <= LONGEST_TOPIC:
@@ -191,6 +220,14 @@ def _asked(text: str) -> Said | None:
     return None
 
 
+def _wanted(text: str) -> Said | None:
+    found = _WANTED.search(text)
+    if found is None or _told_by_others(text, found.start()):
+        return None
+    gone: frozenset[Act] = frozenset({"complains", "asks_back"})
+    return Said("asks_interviewer", found.start(), found.end(), about="why_ask", instead=gone)
+
+
 def with_outright(
     clauses: Sequence[Clause], found: Sequence[HeardAct | None], said: Sequence[Said]
 ) -> list[HeardAct | None]:
@@ -202,7 +239,11 @@ def with_outright(
         if not at or any(each.sure and each.heard_by == "rules" and each.about == one.about for each in heard):
             continue
         kept = [
-            None if each is not None and n not in at and (each.act in one.instead or each.act == one.act != "asks_interviewer") else each
+            None
+            if each is not None
+            and n not in at
+            and (each.act in one.instead or each.act == one.act != "asks_interviewer")
+            else each
             for n, each in enumerate(kept)
         ]
         for n in at:

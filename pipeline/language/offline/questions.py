@@ -274,6 +274,16 @@ class OfflineQuestionWriter:
         broad = bool(request.stimulus) or _asked_broadly(request)
         return broad and _promises_little(request, self._advice(request))
 
+    async def consoles(self, request: QuestionRequest) -> bool:
+        """Whether the question begins with sympathy for a death."""
+        return await self._aside(partial(self.consoles_sync, request))
+
+    def consoles_sync(self, request: QuestionRequest) -> bool:
+        """Whether the question begins with sympathy for a death."""
+        answer = _last_answer(request) or ""
+        told = request.kind == "follow_up" and bool(answer)
+        return told and tells_of_loss(request, answer, self._advice(request).losses)
+
     def worth(self, request: QuestionRequest, text: str) -> float | None:
         """What a moderator is expected to think of a wording of the request; None for another text."""
         said = next((each for each in self._advice(request).said if text.endswith(each.text)), None)
@@ -504,7 +514,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     before = ""
     answer = _last_answer(request)
     if request.follows_reply:
-        pass
+        if answer and request.kind == "follow_up" and tells_of_loss(request, answer, advice.losses):
+            before = sympathy(request, answer, advice.losses)
     elif answer == "":
         before = _pick(speaking.skipped, request, "skipped")
     elif answer is not None and request.kind == "follow_up" and is_dont_know(answer, request.language):
@@ -530,7 +541,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     if answer and not plain and request.kind == "follow_up" and _is_moved(request, answer):
         before = _pick(speaking.takes_time, request, "moved")
     sorry = bool(before) and before.startswith(sympathies(speaking)) and not request.ends
-    if answer and sorry and (ends_with_loss(request, answer, advice.losses) or about is None):
+    left = request.turned_away or request.spent  # Who wants to leave it is not asked for more of it.
+    if answer and sorry and not left and (ends_with_loss(request, answer, advice.losses) or about is None):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     elif sorry:
         best = sorted(best, key=lambda text: kind_of(text) in UNFEELING)

@@ -87,7 +87,8 @@ _TRAILS = re.compile(
 )
 """A clause that only says that it would do: “A week, and I'd be happy.”"""
 _TO_THE_LISTENER = re.compile(
-    r"\byou(?:'ve|'re|'d|'ll)?(?: \w+(?:n't)?)? (?:ask\w*|sa(?:y|id|ying)|mean\w*|t(?:ell|old|elling)|want\w*|know|knew"
+    r"\byou(?:'ve|'re|'d|'ll)?(?: \w+(?:n't)?)? (?:ask\w*|sa(?:y|id|ying)|mean\w*|t(?:ell|old|elling)|want\w*"
+    r"|know|knew"
     r"|see|hear\w*|think|thought|call\w*|write|wrote|read|guess\w*|understand|understood|imagine|mind|like|wonder\w*"
     r"|keep|right|wrong|listen\w*|put)\b"
     r"|\b(?:thank|let|tell|ask|show|told|asked|forgive|excuse|promise|between|to|for|with) you\b"
@@ -110,6 +111,22 @@ _SO = re.compile(r"\bso(?: that)?\W*$", re.IGNORECASE)
 _MEANT_TO = re.compile(
     r"\b(?:can|could|would|might|will|wouldn't|couldn't|won't|can't|\w+'d|didn't have to)\b", re.IGNORECASE
 )
+_ONLY_FOR = re.compile(
+    r"(?:(?:and|but|so|well),? )*(?:only |even |just )?(?:for|with|without|to|against|next to|compared (?:to|with)) "
+    r"(?:(?:my|the|our|his|her|their|other|most|some) )?[\w'-]+,? *$",
+    re.IGNORECASE,
+)
+"""What stands before a clause that holds for that alone."""
+_OF_NOTHING_TOLD = re.compile(
+    r"\byou can (?:guess|imagine|picture|work (?:it|that|the rest) out|work out|do the sums|see why|tell|fill in)\b"
+    r"|\b(?:have|'ve|had|'d)(?: not|n't| never) (?:said|told|admitted) (?:that|this|it|any of (?:it|this"
+    r"|that))(?: \w+){0,4}? before\b"
+    r"|\bcould (?:have|'ve) (?:killed|murdered|strangled|throttled|kicked|slapped|shot|hugged|kissed) (?:her|him"
+    r"|them|myself|me|you)\b"
+    r"|\b(?:that|it|this) (?:sounds|sounded) (?:worse|bad|silly|daft|soft|mad|awful|stupid)\b",
+    re.IGNORECASE,
+)
+"""Words to the listener, of the telling itself, or that are only a manner of speaking: nothing of what was told."""
 _RUN_TOGETHER = re.compile(r"\b(?:something|anything|him|her|them) it(?:'s| is| was)\b", re.IGNORECASE)
 _TRAILING_SO = re.compile(r", so$", re.IGNORECASE)
 """What somebody leaves open: “A particular person did pop up, so.”"""
@@ -132,7 +149,8 @@ _NOT_AS_IT_IS = re.compile(
     r"\b(?:he|she|they)(?:'ll| will| must| would) have (?:\w+ ){0,2}\w+"
     r"|,? like (?:i|he|she|they|we) (?:did|do|does|was|were|is|are|had|have|has|would)\b"
     r"|\b(?:i|he|she|we|they) did (?!n't\b|not\b|it\b|that\b|this\b|so\b|the\b|an?\b|my\b|his\b|her\b|our\b"
-    r"|their\b|all\b|no\w*\b|some\w*\b|any\w*\b|every\w*\b|what\b|well\b|wrong\b|one\b|two\b|both\b|badly\b|for\b|to\b|on\b|in\b|with\b)\w+",
+    r"|their\b|all\b|no\w*\b|some\w*\b|any\w*\b|every\w*\b|what\b|well\b|wrong\b|one\b|two\b|both\b|badly\b|for\b"
+    r"|to\b|on\b|in\b|with\b)\w+",
     re.IGNORECASE,
 )
 """What is supposed of somebody, or holds against what was thought: “I did park there.”"""
@@ -166,6 +184,7 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
         echo.text.casefold(): echo
         for echo in own
         if not _is_taken_back(answer[echo.start : echo.end], answer[echo.start :], echo.text)
+        and _OF_NOTHING_TOLD.search(answer[echo.start : echo.end]) is None
         and _WAS_THOUGHT.search(answer[: _begins(answer, echo)]) is None
     }
     for echo in sorted(_echoes(answer, doc), key=lambda each: (each.back, -each.start)):
@@ -191,6 +210,10 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
             continue  # Behind an “if” it is not so, or not yet.
         if _SO.search(within[2][: piece.start - within[0]]) and _MEANT_TO.search(said):
             continue  # “So he could put his hands back in his pockets” says what it was done for.
+        if _ONLY_FOR.match(within[2][: piece.start - within[0]]):
+            continue  # “For my daughter I always managed. For me, not so much.”
+        if _OF_NOTHING_TOLD.search(said):
+            continue  # “You can work it out.”
         if _RUN_TOGETHER.search(said):
             continue  # “(As soon as) I touched something it was give it here.”
         if DOUBTED.search(within[2][: piece.end - within[0]]):

@@ -127,6 +127,7 @@ def _losses(request: QuestionRequest, answer: str) -> list[tuple[int, str]]:
         if (
             re.search(speaking.loss, sentence)
             or (re.search(speaking.gone_long, sentence) and re.search(speaking.mourned, " ".join(said[: at + 1])))
+            or (re.search(speaking.lost_it, sentence) and re.search(speaking.expected, " ".join(said)))
         )
         and not re.search(speaking.relief, sentence)
         and not re.search(speaking.supposes, sentence)

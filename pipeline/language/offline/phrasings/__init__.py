@@ -98,6 +98,8 @@ class LanguagePhrasing(BaseModel):
     relief: str = "(?!)"
     loss: str = "(?!)"
     since_loss: str = "(?!)"
+    expected: str = "(?!)"
+    lost_it: str = "(?!)"
     gone_long: str = "(?!)"
     mourned: str = "(?!)"
     laughs: str = "(?!)"
