@@ -584,10 +584,10 @@ class FindsLittle(Protocol):
 
 @runtime_checkable
 class Consoles(Protocol):
-    """A writer that knows when somebody tells of a death, beside which an apology for a question is too little."""
+    """A writer that hears when somebody tells of a death, beside which an apology for a question is too little."""
 
-    async def consoles(self, request: QuestionRequest) -> bool:
-        """Whether the question begins with sympathy for a death."""
+    async def consolation(self, request: QuestionRequest) -> str:
+        """What is said to a death that the last answer tells of; empty without one."""
         ...
 
 

@@ -28,7 +28,7 @@ from pipeline.language.embedder import ModelUnavailable, clean
 from pipeline.language.rendering import rendered
 from pipeline.language.times import told_in
 from pipeline.ports import AsTold, DiscourseRelation, Parse, Rendering, Wanted
-from pipeline.question.text import ended
+from pipeline.question.text import LEAST_ENDED, ended
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -155,7 +155,11 @@ def _printable(text: str) -> str:
 
 def _cased(text: str) -> str:
     """A text without any capital letter, as many are typed, with those that begin sentences, and “I”."""
-    return text if text != text.lower() else _CAPITALS.sub(lambda found: found[0].upper(), text)
+    return (
+        text
+        if text != text.lower() or len(text.split()) < LEAST_ENDED
+        else _CAPITALS.sub(lambda found: found[0].upper(), text)
+    )
 
 
 class SpacyParser:

@@ -94,6 +94,7 @@ class QuestionStage:
             return await self._reply(context, asking, move)
         before = _reply(context, move)
         if going.complete:
+            before = in_one(before, await self._consolation(context, going))
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:
             return await asking.verbatim(in_one(before, chosen.injected), "moderator")
@@ -183,7 +184,14 @@ class QuestionStage:
         sorry = move is not None and move.act in APOLOGISES and not move.help and before == move.text
         if not before or not sorry or not isinstance(writer, Consoles):
             return before
-        return "" if await writer.consoles(request) else before
+        return "" if await writer.consolation(request) else before
+
+    async def _consolation(self, context: TurnContext, going: ContinuationOutput) -> str:
+        """What is said to a death that the last answer of all tells of."""
+        writer, closing = self._questioner.writer, context.strategies.closing
+        if closing is None or context.answer.kind != "answer" or not isinstance(writer, Consoles):
+            return ""
+        return await writer.consolation(await self._requests.one(context, replace(going, strategy=closing.name)))
 
     async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether nothing that could be asked promises much any more."""

@@ -121,7 +121,8 @@ ASIDE_BEGINNINGS = phrases(
 NO_CONTENT = (
     r"^(not really|no|nope|nah|none|nothing|nothing (else|really|more|special|much)|no idea|dunno|idk|pass|skip|"
     r"(i )?(do ?n.?t|did ?n.?t|would ?n.?t) (really )?(know|care|mind|remember)|(i.?m )?not sure|i guess|maybe|"
-    r"it.?s (just )?(ok|okay|fine|alright|good|nice)|just (ok|okay|fine)|yes|yeah|yep|sure|ok|okay|right|fine)$"
+    r"it.?s (just )?(ok|okay|fine|alright|good|nice)|just (ok|okay|fine)|yes|yeah|yep|sure|ok|okay|right|fine|"
+    r"(sorry )?where was i)$"
 )
 """Answers without content, once fillers are removed."""
 

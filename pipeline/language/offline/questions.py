@@ -102,6 +102,8 @@ LATE = 8
 TOLD_BY_THEN = {"then": 0.5, "like": 0.5, "more": 0.3, "means": 0.3}
 """… and what the plainest probes lose then: of 74 19 in a hundred were good and 32 bad, of 138
 before that 43 and 12."""
+TOLD_TO_THE_END = 12
+"""Words of the last answer but one from which on there may be more to say of it."""
 WORTH_BACK = 2.4
 """What something of the last answer must promise to be said back before the end: of 21 ends two readers gave the five
 that promised so much 2.8 of 3 with it and 1.9 without, the others 1.8 and 2.8."""
@@ -274,15 +276,15 @@ class OfflineQuestionWriter:
         broad = bool(request.stimulus) or _asked_broadly(request)
         return broad and _promises_little(request, self._advice(request))
 
-    async def consoles(self, request: QuestionRequest) -> bool:
-        """Whether the question begins with sympathy for a death."""
-        return await self._aside(partial(self.consoles_sync, request))
+    async def consolation(self, request: QuestionRequest) -> str:
+        """What is said to a death that the last answer tells of; empty without one."""
+        return await self._aside(partial(self.consolation_sync, request))
 
-    def consoles_sync(self, request: QuestionRequest) -> bool:
-        """Whether the question begins with sympathy for a death."""
-        answer = _last_answer(request) or ""
-        told = request.kind == "follow_up" and bool(answer)
-        return told and tells_of_loss(request, answer, self._advice(request).losses)
+    def consolation_sync(self, request: QuestionRequest) -> str:
+        """What is said to a death that the last answer tells of; empty without one."""
+        answer, advice = _last_answer(request) or "", self._advice(request)
+        told = request.kind == "follow_up" and bool(answer) and tells_of_loss(request, answer, advice.losses)
+        return sympathy(request, answer, advice.losses) if told else ""
 
     def worth(self, request: QuestionRequest, text: str) -> float | None:
         """What a moderator is expected to think of a wording of the request; None for another text."""
@@ -578,7 +580,10 @@ def _before_all(
         if answer and not request.complained and advice.foremost and advice.foremost.rating >= WORTH_BACK:
             back = _turned(speaking.closings_back, request, "closing")
             yield from (text.replace("{echo}", advice.foremost.echo.text) for text in back)
-        if answer and _is_heavy(request, advice) and not request.complained:
+        told_much = len(answer.split()) >= TOLD_TO_THE_END and not (
+            told.exhausted or closes(answer) or request.turned_away
+        )
+        if answer and (told_much or _is_heavy(request, advice)) and not request.complained:
             yield from _asked(_turned(speaking.closings_heavy, request, "closing"), request, speaking, None)
         return
     stays = request.turned_away and bool(best) and kind_of(best[0]) in STAYS

@@ -126,7 +126,7 @@ _OF_NOTHING_TOLD = re.compile(
     r"|\b(?:that|it|this) (?:sounds|sounded) (?:worse|bad|silly|daft|soft|mad|awful|stupid)\b",
     re.IGNORECASE,
 )
-"""Words to the listener, of the telling itself, or that are only a manner of speaking: nothing of what was told."""
+"""Words to the listener, of the telling itself, or mere hyperbole: nothing of what was told."""
 _RUN_TOGETHER = re.compile(r"\b(?:something|anything|him|her|them) it(?:'s| is| was)\b", re.IGNORECASE)
 _TRAILING_SO = re.compile(r", so$", re.IGNORECASE)
 """What somebody leaves open: “A particular person did pop up, so.”"""

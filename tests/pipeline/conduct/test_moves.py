@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from config.conduct import ConductFiles
-from pipeline.acts import Act, HeardAct, told
+from pipeline.acts import UNASKED, WHERE, Act, HeardAct, told
 from pipeline.conduct.memory import acknowledged, remembered
 from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_ON, Moment, Move, age_of, chosen_act, meant, move_for
 from pipeline.conduct.policy import ConductPolicy
@@ -921,3 +921,47 @@ def test_who_says_among_other_things_that_nothing_is_to_be_deleted_is_reassured(
     assert move.then != "withdraw" and move.text.startswith(policy().texts.withdrawal_kept)
     yes = move_for(moment("Delete it all, please.", ("Delete it all, please.", "wants_withdrawal"), conduct=asked))
     assert yes is not None and yes.then == "withdraw"
+
+
+def test_who_has_lost_their_thread_hears_what_they_told_last() -> None:
+    said = "Right. I've made a tea. I'm all right now. Where was I."
+    acts = moment(said, ("Where was I.", "asks_back"), about=WHERE, conduct=ConductState(waiting=True, answered=True))
+    told = "Alan was in the lane. He sat in his good suit. About twenty to five. And I, sorry."
+    move = move_for(replace(acts, told_last=told))
+    assert move is not None
+    assert "“About twenty to five. And I, sorry.”" in move.text
+    assert (move.then, move.answered) == ("stands", True)
+    without = move_for(replace(acts, told_last=""))
+    assert without is None or without.text == ""
+
+
+@pytest.mark.parametrize(("closing", "then"), [(False, "easier"), (True, "stands")])
+def test_what_somebody_was_not_asked_is_asked_even_at_the_end(closing: bool, then: str) -> None:
+    said = "Said I'd shrunk. You might have asked what she was like with my tape."
+    words = "You might have asked what she was like with my tape."
+    details = {"topic": "what she was like with my tape"}
+    move = move_for(moment(said, (words, "wants_topic"), about=UNASKED, details=details, closing=closing))
+    assert move is not None
+    assert move.text == "You're right, I should have asked. Tell me what she was like with your tape."
+    assert move.then == then
+
+
+def test_who_asks_in_the_middle_of_a_pause_is_answered() -> None:
+    said = "Then off to bed. Hang on, I've put a name in there. Who reads this?"
+    acts = [
+        *heard(said, ("Hang on, I've put a name in there.", "wants_pause"), about="plainly"),
+        *heard(said, ("Who reads this?", "asks_interviewer"), about="readers"),
+    ]
+    kept = tuple(one for one in acts if one.act != "tells")
+    move = move_for(replace(moment(said), acts=kept))
+    assert move is not None and move.act == "asks_interviewer"
+    assert "read your answers" in move.text
+
+
+def test_whom_an_idea_is_for_is_no_question_of_the_study() -> None:
+    said = "nice, but who is that for. glass, with three kids on a tiled floor"
+    acts = ("but who is that for.", "asks_interviewer")
+    shown = move_for(moment(said, acts, about="who", shown=True))
+    assert shown is not None and shown.text == ""
+    other = move_for(moment(said, acts, about="who"))
+    assert other is not None and "who asked for this study" in other.text

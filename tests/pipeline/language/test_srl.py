@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from pipeline.language.embedder import ModelUnavailable
-from pipeline.language.srl import SpacyParser, find_model, load_model
+from pipeline.language.embedder import ModelUnavailable, clean
+from pipeline.language.srl import CONTROLS, SpacyParser, find_model, load_model
 from pipeline.ports import Parse, Parser
 
 PARSED: list[str] = []
@@ -73,7 +73,22 @@ async def test_parse_same_text_is_parsed_once() -> None:
 def test_parse_any_text_returns_the_same_twice(text: str) -> None:
     parser = SpacyParser(nlp=MODEL)
     assert parser.parse_sync(text) == SpacyParser(nlp=MODEL).parse_sync(text)
-    assert len(parser.docs.doc(text).text) == len(text)
+    assert parser.docs.doc(text).text.casefold() in (_plain(text), f"{_plain(text)}.")
+
+
+def _plain(text: str) -> str:
+    return clean(text).translate(CONTROLS).casefold()
+
+
+def test_texts_as_they_are_typed_are_parsed_like_tidy_ones() -> None:
+    parser = SpacyParser()
+    tidy = "He rang on Friday. I didn't go, and I never said why."
+    for text in (tidy.rstrip("."), tidy.lower(), tidy.lower().rstrip(".")):
+        doc = parser.docs.doc(text)
+        assert [(token.lemma_.lower(), token.dep_) for token in doc] == [
+            (token.lemma_.lower(), token.dep_) for token in parser.docs.doc(tidy)
+        ]
+        assert all(text[token.idx : token.idx + len(token)].lower() == token.text.lower() for token in doc[:-1])
 
 
 def test_find_model_unknown_name_says_so() -> None:

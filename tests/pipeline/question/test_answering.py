@@ -7,7 +7,7 @@ import pytest
 from pipeline.concept import Concept, Element
 from pipeline.conduct.policy import ConductTexts
 from pipeline.focus import Target
-from pipeline.question.answering import answer_to, answered_by, said_of
+from pipeline.question.answering import answer_in, answer_to, answered_by, said_of
 from tests.support.interview import conduct_policy
 
 STIMULUS = """A lamp that folds.
@@ -133,3 +133,30 @@ def test_sentence_that_is_too_long_and_an_element_that_is_nowhere_are_not_said()
 
 def test_question_that_does_not_name_the_element_is_not_answered_by_it() -> None:
     assert answered(lead("asks", "the delivery van", "van"), "Who would they send?") in TEXTS.idea_silent
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Nobody says plainly what it costs. How much do you pay? I have to know that first.",
+        "I did ask you what you pay for it, dear.",
+        "So you pay when it is gone, don't you?",
+    ],
+)
+def test_question_that_names_a_part_is_answered_from_the_description(message: str) -> None:
+    assert "You pay 6 euros a month." in answer_in(CONCEPT, message, TEXTS)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I pay enough as it is.",
+        "Who pays for the van?",
+        "Is this about the van or about my husband?",
+        "With a van like that I could pay for it, couldn't I?",
+        "And who is it for?",
+        "",
+    ],
+)
+def test_what_the_description_does_not_say_or_nobody_asks_is_not_answered(message: str) -> None:
+    assert answer_in(CONCEPT, message, TEXTS) == ""

@@ -838,7 +838,9 @@ def test_a_death_told_before_the_end_does_not_take_the_place_of_the_closing_ques
             "Jo was asleep, she thinks he just stopped coming. I've never told anybody I was stood there in the hall.",
             True,
         ),
-        ("Jo was asleep, she thinks he just stopped coming. He takes the bus on Thursdays, and the tram back.", False),
+        ("Jo was asleep, she thinks he just stopped coming. He takes the bus on Thursdays, and the tram back.", True),
+        ("He takes the bus on Thursdays.", False),
+        ("He takes the bus on Thursdays, and the tram back, and I walk. That's all.", False),
     ],
 )
 def test_what_weighs_is_not_left_with_the_interview(answer: str, heavy: bool) -> None:

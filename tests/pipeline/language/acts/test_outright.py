@@ -1,0 +1,128 @@
+"""What is said to the interviewer in so many words, wherever it stands, and what only sounds like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.acts import HeardAct
+from pipeline.language.acts.outright import denies_nothing, said_outright
+
+MORE = "Tell me a bit more about that."
+
+
+def outright(text: str, question: str = MORE) -> list[tuple[str, str, bool]]:
+    return [(one.act, one.about, one.sure) for one in said_outright(text, question)]
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("no, not a break, i've got to go now. he's standing in the cot yelling. was that all?", True),
+        ("Hang on, that's the door. I need to go really", True),
+        ("i just said i have to go?? tell them that.", True),
+        ("are you even reading this. i said bye. he's screaming", True),
+        ("I rang them twice, and nothing came of it. Anyway, I have to go.", False),
+        ("That's the whole of it. Goodbye now.", False),
+    ],
+)
+def test_who_has_to_go_is_heard(text: str, sure: bool) -> None:
+    assert outright(text) == [("wants_stop", "", sure)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I asked the girl where I should go now, and she said online.",
+        "So I said bye, love. She's still here, mind.",
+        "They open the mouth, close it, bye.",
+        'He said "I have to go now" and hung up.',
+        "I have to go to the depot twice a week, and the rest I do from home, which suits me and the dog and everybody.",
+        "I have to go now and then, when my mother rings and nobody else can take her to the chemist or the bank.",
+        "You go when you have to go, that's how it was in our house.",
+    ],
+)
+def test_who_tells_of_going_is_not_let_go(text: str) -> None:
+    assert outright(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("There's no more to it. You've not once asked what he was like. He taught me to ride.", "what he was like"),
+        ("You might have asked what she was like with it.", "what she was like with it"),
+        (
+            "Six years. You never asked how the sofa got broken, and that's the bit I came to tell.",
+            "how the sofa got broken",
+        ),
+        ("you haven't asked me about the thursday yet", "about the thursday"),
+        ("Ask about him, if you like, not about me.", "about him"),
+    ],
+)
+def test_what_somebody_was_never_asked_is_heard(text: str, topic: str) -> None:
+    (found,) = said_outright(text, MORE)
+    assert (found.act, found.about, dict(found.details)["topic"]) == ("wants_topic", "unasked", topic)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He never asked what it cost.",
+        "You never asked that.",
+        "She said you should have asked what I think.",
+        "I asked what he wanted.",
+    ],
+)
+def test_what_others_were_never_asked_is_told(text: str) -> None:
+    assert outright(text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Right. I've made a tea. Where was I.", "Sorry, what was I saying?", "oh i've lost my thread"]
+)
+def test_who_has_lost_their_thread_is_heard(text: str) -> None:
+    assert outright(text) == [("asks_back", "where", True)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Where was I supposed to sit?", "I didn't know where I was.", "He asked where I was."]
+)
+def test_who_tells_where_they_were_has_lost_no_thread(text: str) -> None:
+    assert outright(text) == []
+
+
+def test_name_that_is_to_come_out_and_question_asked_again_are_both_heard() -> None:
+    text = "I don't need time. I asked who reads this. And can the name come out? It wasn't her mistake."
+    assert outright(text) == [("asks_interviewer", "names", True), ("asks_interviewer", "readers", True)]
+    assert outright("No! Not everything. Just the one name.") == [("asks_interviewer", "names", True)]
+
+
+@pytest.mark.parametrize(
+    "text", ["They struck my name off the list.", "Only his name, Terence, I kept.", "You won't get a name from me."]
+)
+def test_other_words_of_names_are_told(text: str) -> None:
+    assert outright(text) == []
+
+
+def test_what_the_interviewer_really_wants_to_know_is_answered() -> None:
+    assert outright("I've put eleven years on the table. What do you actually want to know?") == [
+        ("asks_interviewer", "why_ask", True)
+    ]
+    assert outright("He asked me what I actually wanted to know.") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "wrong", "nothing"),
+    [
+        ("What comes to mind first?", "a bag man", True),
+        ("What do you like about the bag?", "a bag man", False),
+        ("You carry a case. What is in it?", "a bag man", False),
+    ],
+)
+def test_what_was_not_said_can_not_be_put_right(question: str, wrong: str, nothing: bool) -> None:
+    heard = HeardAct(act="corrects", start=0, end=14, details={"wrong": wrong})
+    assert denies_nothing(heard, question) == nothing
+
+
+def test_who_puts_right_what_was_said_says_what_is_so() -> None:
+    heard = HeardAct(act="corrects", start=0, end=14, details={"wrong": "tea", "right": "coffee"})
+    assert not denies_nothing(heard, "What comes to mind first?")
