@@ -36,7 +36,7 @@ def test_who_has_to_go_is_heard(text: str, sure: bool) -> None:
         "So I said bye, love. She's still here, mind.",
         "They open the mouth, close it, bye.",
         'He said "I have to go now" and hung up.',
-        "I have to go to the depot twice a week, and the rest I do from home, which suits me and the dog and everybody.",
+        "I have to go to the depot twice a week, and the rest I do from home, which suits me and the dog and all.",
         "I have to go now and then, when my mother rings and nobody else can take her to the chemist or the bank.",
         "You go when you have to go, that's how it was in our house.",
     ],
