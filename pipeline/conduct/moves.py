@@ -791,9 +791,10 @@ def _unasked(moment: Moment, heard: HeardAct) -> Move | None:
     “You never asked what he was like.”
     """
     topic = _as_said(moment.said, heard.details.get("topic", "")).strip(" .,;!?")
-    if not topic or not moment.texts.unasked or moment.find("wants_stop") is not None:
+    texts = moment.texts
+    if not texts.unasked or moment.find("wants_stop") is not None:
         return None
-    text = moment.texts.unasked.replace("{topic}", _to_you(topic))
+    text = texts.unasked.replace("{topic}", _to_you(topic)) if topic else texts.unasked_on
     if moment.closing or moment.questions_left <= 0:
         return Move("wants_topic", text, "stands", answered=True)
     return Move("wants_topic", text, "easier", counts=True, leaves_focus=True)

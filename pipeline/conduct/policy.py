@@ -78,6 +78,9 @@ class ConductTexts(Spec):
     unasked: str = Field(
         default="", description="When somebody says what they were not asked: asks it; `{topic}` are their words."
     )
+    unasked_on: str = Field(
+        default="", description="The same where they have begun to tell it all the same: asks them to go on."
+    )
     where: str = Field(
         default="", description="When somebody has lost their thread; `{said}` is what they told last, in their words."
     )
@@ -129,9 +132,9 @@ class ConductTexts(Spec):
     )
     back_words: Several = Field(default=(), description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
-        description="Truthful answers to what respondents ask, by subject: machine, person, readers, recording, names, "
-        "length, left, purpose, who, how_much, why_ask, help, name, language, incentive, other; `{left}` and "
-        "`{topic}` are filled in."
+        description="Truthful answers to what respondents ask, by subject: machine, person, opinion, readers, "
+        "recording, names, length, left, purpose, who, how_much, why_ask, help, name, language, incentive, other; "
+        "`{left}` and `{topic}` are filled in."
     )
 
 

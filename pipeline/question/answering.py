@@ -15,6 +15,8 @@ from pipeline.question.text import sentences, words
 
 LONGEST_SAID = 40
 """Words of a sentence of the description that is said again at the most."""
+MOST_SAID = 2
+"""Sentences of the description that are said again at once at the most."""
 LEAST_SAID = 4
 """Words of a sentence that answers because it names the same part, at the least: a name alone says nothing."""
 LONGEST_ASKED = 16
@@ -23,6 +25,8 @@ HALF = 0.5
 """Share of what a question asks that a sentence has to have to answer it."""
 CONTENT = 4
 """Letters of a word from which on it says what a question is about."""
+LEAST_SHARED = 3
+"""Letters of a word that a question has in common with what may answer it."""
 SHARED = 2
 """Such words that a question and a sentence have in common, where nothing else says that one is about the other."""
 PLAIN = frozenset(
@@ -120,7 +124,7 @@ def answered_by(concept: Concept, element: str | None, question: str) -> str:
 
 
 def answer_in(concept: Concept, message: str, texts: ConductTexts) -> str:
-    """What is said to the first question of a message that the description answers, or that names a part of the idea.
+    """What is said to the questions of a message that the description answers, or that name a part of the idea.
 
     Args:
         concept: with its description, in the language of the interview.
@@ -131,6 +135,8 @@ def answer_in(concept: Concept, message: str, texts: ConductTexts) -> str:
     if not concept.stimulus or not texts.idea_says:
         return ""
     names = names_of(concept.elements)
+    found: list[str] = []
+    more = False
     for sentence in sentences(message):
         whether = _WHETHER.search(sentence) is not None
         if not _ASKS.search(sentence) or _OTHERWISE.search(sentence) or not (whether or _WHAT.search(sentence)):
@@ -138,17 +144,28 @@ def answer_in(concept: Concept, message: str, texts: ConductTexts) -> str:
         about = named(sentence, names)
         for element in about or (None,):
             if says := answered_by(concept, element, sentence):
-                return texts.idea_says.replace("{says}", says)
-        if len(about) == 1 and (whether or asks_amount(sentence)) and (says := said_of(concept, about[0], sentence)):
-            if len(words(says)) < LEAST_SAID:
-                continue
-            return f"{texts.idea_says.replace('{says}', says)} {texts.idea_no_more}".strip()
-    return ""
+                found.append(says)
+                break
+        else:
+            says = said_of(concept, about[0], sentence) if len(about) == 1 else ""
+            named_too = len(words(says)) >= LEAST_SAID and (asks_amount(sentence) or _shared(sentence, says, concept))
+            if named_too and (whether or asks_amount(sentence)):
+                found.append(says)
+                more = True
+    said = " ".join(list(dict.fromkeys(found))[:MOST_SAID])
+    told = texts.idea_says.replace("{says}", said) if said else ""
+    return f"{told} {texts.idea_no_more}".strip() if told and more else told
 
 
 def _sentences(concept: Concept) -> Iterator[str]:
     found = sentences(" ".join((concept.stimulus or "").split()))
     return (sentence for sentence in found if len(words(sentence)) <= LONGEST_SAID)
+
+
+def _shared(asked: str, says: str, concept: Concept) -> bool:
+    """Whether a sentence has a word of a question, not only a name of what it is about; the idea's does not count."""
+    plain = {*key_of(concept.name)} | PLAIN
+    return any(len(word) >= LEAST_SHARED and word not in plain for word in set(key_of(asked)) & set(key_of(says)))
 
 
 def _content(text: str) -> set[str]:

@@ -115,7 +115,7 @@ _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "spent": re.compile(r"^(?:and )?just like that$|\bit(?:['’]s| is) the same(?: thing)?$", re.IGNORECASE),
         "declines": re.compile(
-            r"\bwhat i (?:do not|don['’]?t|never|did not|didn['’]?t)\b|\bnot saying\b", re.IGNORECASE
+            r"\bwhat i (?:do not|don['’]?t|never|did not|didn['’]?t)\b|\bnot saying\b|\banother story\b", re.IGNORECASE
         ),
         "corrects": re.compile(r"\bi(?:['’]ve| have)? (?:said|told)\b.*\b(?:him|her|them)\b", re.IGNORECASE),
         "minor": re.compile(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.acts import UNASKED, WHERE, Act, HeardAct
+from pipeline.acts import DENIED, UNASKED, WHERE, Act, HeardAct
 from pipeline.language.acts.reading import Clause
 from pipeline.language.acts.words import REPORTS, about_of
 from pipeline.question.text import words
@@ -22,6 +22,8 @@ AFTER: Final = 12
 """Words that may follow such words; whoever leaves says why, and does not tell on."""
 LONGEST_TOPIC: Final = 12
 """Words of what somebody was never asked that can be said back."""
+ANSWERED: Final = 10
+"""Words that follow it from which on they have begun to tell it themselves."""
 _MUST = (
     r"\bi(?:(?:'ve| have)(?: really| just)? (?:got to|gotta)|'d better|(?: really| just| do| now)? (?:gotta|got to"
     r"|have to|need to|must|should|better))(?: really| just| now| be)? "
@@ -52,15 +54,19 @@ _BYE = re.compile(
 )
 """A message ends with a good-bye."""
 _UNASKED = re.compile(
-    r"\b(?:you|u)(?:(?:'ve| have)?(?: still)?(?: never| not)(?: (?:once|even|really))*|(?: have|did)(?:n'?t"
-    r"| not)(?: (?:once|even"
-    r"|really|ever))*) ask(?:ed)?(?: me)? (?P<topic1>(?:what|how|why|who|where|when|which|about)\b[^.!?;:\n]{2,90})"
+    r"\b(?:you|u)(?:(?:'ve| have)?(?: still)?(?: never| not)(?: (?:once|even|really))*|(?: have|did)(?:n'?t| not)"
+    r"(?: (?:once|even|really|ever))*) ask(?:ed)?(?: (?:me|us))? "
+    r"(?P<topic1>(?:what|how|why|who|where|when|which|about)\b[^.!?;:\n]{2,90})"
     r"|\b(?:you|u) (?:might|could|should|may|can|would have done better to)(?: at least| just| well"
-    r"| always)?(?: have)? ask(?:ed)?(?: me)? "
-    r"(?P<topic2>(?:what|how|why|who|where|when|which|about)\b[^.!?;:\n]{2,90})"
-    r"|(?:^|[.!?\n] *|\b(?:so|please|just|now|well),? )ask(?: me)? (?P<topic3>about (?!it\b|that\b|this\b"
-    r"|something\b|anything\b)"
-    r"[^.!?;:\n]{2,40}?)(?:,? (?:if you (?:like|want|must)|please|instead|then))+" + _END,
+    r"| always)?(?: have)?"
+    r" ask(?:ed)?(?: (?:me|us))? (?:is |was )?(?P<topic2>(?:what|how|why|who|where|when|which"
+    r"|about)\b[^.!?;:\n]{2,90})"
+    r"|(?:^|[.!?\n] *|\b(?:so|please|just|now|well),? )ask(?: (?:me|us))? (?P<topic3>about "
+    r"(?:the|my|our|his|her|their|him|them|those) ?[^.!?;:,\n]{0,40}?)"
+    r"(?:,? (?:if you (?:like|want|must)|please|instead|then))*"
+    + _END
+    + r"|\bit(?:'s| is| was) (?P<topic4>(?:the|my|our|his|her|their|that) [\w'-]+(?: [\w'-]+){0,3}?) (?:that )?"
+    r"(?:i'd|i would|you should|you could|you might) (?:have )?(?:ask|asked) about\b",
     re.IGNORECASE,
 )
 """What somebody would have liked to be asked."""
@@ -122,6 +128,45 @@ _WANTED = re.compile(
 """Somebody asks what the interviewer wants to know."""
 
 
+_OPINION = re.compile(
+    r"\bwhat (?:do|would|did) you(?: yourself)?(?: actually| really)? (?:make of|think of|think about|say to) "
+    r"(?:all (?:of )?(?:this|that|it)|(?:this|that|it)(?: all)?)(?:,? (?:then|yourself|now))*\s*\?",
+    re.IGNORECASE,
+)
+"""Somebody asks what the interviewer thinks of it."""
+_WHO_READS = re.compile(
+    r"(?:^|[.!?,;:–—-]\s*|\b(?:and|but|so|well|sorry),? )who(?: else| all| actually)? "
+    r"(?:sees|reads|gets|is reading|is going to (?:read|see)|will (?:see|read|get)|can (?:see|read)|looks at"
+    r"|gets to (?:see|read))"
+    r" (?:this|all this|all of this|these|our|my answers|what i\b[^.?!]{0,40})(?:,? (?:by the way|btw|anyway|then"
+    r"|actually))*\s*\?",
+    re.IGNORECASE,
+)
+"""Somebody asks who reads along."""
+_REFUSES = re.compile(
+    r"\bthat(?:'s| is) as (?:far|much) as i(?:'ll| will| can| want to| care to|'m (?:going to|willing to"
+    r"|prepared to))? "
+    r"(?:go|say|tell|get)\b|\bbefore you ask(?: me)?(?: why| about it| again)?,? (?:no|i don't know|don't|i won't"
+    r"|i'd rather)\b"
+    r"|\bi(?:'m| am) (?:so |a bit |rather |really )?(?:tired|sick|weary|fed up) (?:of|with) being asked(?: (?:why"
+    r"|that|about (?:it|that|him|her)))?\b",
+    re.IGNORECASE,
+)
+"""Somebody goes no further in this."""
+_SORRY_FOR = re.compile(r"\W*(?:i'm (?:so |very )?sorry\b)", re.IGNORECASE)
+"""How the interviewer begins who takes somebody for dead, …"""
+_NOT_DEAD = re.compile(
+    r"\b(?:he|she|they|my \w+)(?:'s| is| was|'re| are| were) (?:\w+ )?(?:alive|not dead|fine|well"
+    r"|in (?:\w+ )?health)\b"
+    r"|\b(?:he|she|they|my \w+)(?:'s|'re| is| are| has| did)?(?: not|n't) (?:dead|die|died|gone)\b"
+    r"|\bit (?:was|is)(?:n't| not)? (?:my |the |his |her |their |mr |mrs |ms )?[\w']+(?: [\w']+){0,3} (?:who"
+    r"|that) (?:died|has died|is dead)\b"
+    r"|\bnobody(?:'s| is| has| was)? (?:dead|died)\b|\b(?:he|she) lived to\b",
+    re.IGNORECASE,
+)
+"""… and words by which they were not."""
+
+
 @dataclass(frozen=True)
 class Said:
     """An act that is meant in so many words.
@@ -151,7 +196,16 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
     plain = text.replace("’", "'")
     if len(plain) != len(text):
         return ()
-    found = [_leaving(plain, question), _unasked(plain), _lost(plain), _name(plain), _asked(plain), _wanted(plain)]
+    found = (
+        _leaving(plain, question),
+        _unasked(plain),
+        _lost(plain),
+        _name(plain),
+        _asked(plain),
+        _wanted(plain),
+        _refused(plain),
+        _alive(plain, question),
+    )
     return tuple(one for one in found if one is not None)
 
 
@@ -180,13 +234,16 @@ def _is_a_question(text: str, end: int) -> bool:
 
 def _unasked(text: str) -> Said | None:
     for found in _UNASKED.finditer(text):
-        topic = next(part for part in found.group("topic1", "topic2", "topic3") if part).strip(" ,")
+        topic = next(part for part in found.group("topic1", "topic2", "topic3", "topic4") if part).strip(" ,")
+        topic = f"about {topic}" if found["topic4"] else topic
         topic = re.split(r",|\s(?:because|but|and (?:then|that)|though|tho|either|anyway|btw|by the way|yet)\b", topic)[
             0
         ].strip(" ,")
         if _told_by_others(text, found.start()) or _NOT_A_TOPIC.search(topic):
             continue
         if 2 <= len(topic.split()) <= LONGEST_TOPIC:
+            after = len(text[found.end() :].split())
+            topic = "" if after >= ANSWERED else topic
             return Said(
                 "wants_topic", found.start(), found.end(), about=UNASKED, details=(("topic", topic.lower()),),
                 instead=frozenset({"complains", "corrects"}),
@@ -209,7 +266,26 @@ def _name(text: str) -> Said | None:
     return Said("asks_interviewer", found.start(), found.end(), about="names", instead=gone)
 
 
+def _refused(text: str) -> Said | None:
+    found = _REFUSES.search(text)
+    if found is None or _told_by_others(text, found.start()):
+        return None
+    gone: frozenset[Act] = frozenset({"dont_know", "wants_topic"})
+    return Said("declines", found.start(), found.end(), instead=gone)
+
+
+def _alive(text: str, question: str) -> Said | None:
+    found = _NOT_DEAD.search(text) if _SORRY_FOR.match(question) else None
+    if found is None:
+        return None
+    gone: frozenset[Act] = frozenset({"asks_back", "complains"})
+    return Said("corrects", found.start(), found.end(), about=DENIED, instead=gone)
+
+
 def _asked(text: str) -> Said | None:
+    who = _WHO_READS.search(text)
+    if who is not None and not _told_by_others(text, who.start()):
+        return Said("asks_interviewer", who.start(), who.end(), about="readers", instead=frozenset({"complains"}))
     if len(text.split()) > LONGEST_ASKED:
         return None
     for found in _ASKED.finditer(text):
@@ -221,11 +297,12 @@ def _asked(text: str) -> Said | None:
 
 
 def _wanted(text: str) -> Said | None:
-    found = _WANTED.search(text)
-    if found is None or _told_by_others(text, found.start()):
-        return None
-    gone: frozenset[Act] = frozenset({"complains", "asks_back"})
-    return Said("asks_interviewer", found.start(), found.end(), about="why_ask", instead=gone)
+    for pattern, about in ((_WANTED, "why_ask"), (_OPINION, "opinion")):
+        found = pattern.search(text)
+        if found is not None and not _told_by_others(text, found.start()):
+            gone: frozenset[Act] = frozenset({"complains", "asks_back"})
+            return Said("asks_interviewer", found.start(), found.end(), about=about, instead=gone)
+    return None
 
 
 def with_outright(

@@ -24,6 +24,8 @@ from pipeline.language.offline.sympathy import (
     answered,
     confides,
     ends_with_loss,
+    of_the_mourned,
+    remembered,
     sympathies,
     sympathy,
     tells_of_loss,
@@ -531,6 +533,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
     best = [*_before_all(request, speaking, told, advice, best), *best]
+    if memory := _remembered(request, best):
+        best = [memory, *best]
     listed = about is None and bool(best) and not kind_of(best[0])
     thanks = request.ends or (not before and listed and _goes_on_from_what_weighs(request, speaking, advice))
     if thanks and len((answer or "").split()) >= MUCH and not plain and not request.complained:
@@ -545,7 +549,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     sorry = bool(before) and before.startswith(sympathies(speaking)) and not request.ends
     left = request.turned_away or request.spent  # Who wants to leave it is not asked for more of it.
     if answer and sorry and not left and (ends_with_loss(request, answer, advice.losses) or about is None):
-        best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
+        of_them = [] if request.stimulus else [*of_the_mourned(request, answer, advice.losses)]
+        best = [*of_them, *_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     elif sorry:
         best = sorted(best, key=lambda text: kind_of(text) in UNFEELING)
     if before:
@@ -553,6 +558,13 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     yield from best
     yield from _asked(speaking.any_focus if about else speaking.any_topic, request, speaking, about)
     yield from _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
+
+
+def _remembered(request: QuestionRequest, best: Sequence[str]) -> str:
+    """What somebody who has died was like, in place of what else there is; empty where that is not asked."""
+    left = request.complained or request.turned_away or request.unheard or request.stimulus
+    broad = request.kind == "follow_up" and bool(best) and WHAT_ELSE.search(best[0])
+    return remembered(request) if broad and not left else ""
 
 
 def _before_all(

@@ -156,6 +156,8 @@ _NOT_AS_IT_IS = re.compile(
 """What is supposed of somebody, or holds against what was thought: “I did park there.”"""
 _LONG_ENOUGH = 5
 """Words of a clause from which on it says something, however plain its verbs are: “I'd have to say why I went.”"""
+_BEFORE_VERBS = frozenset("never nearly almost still just only always".split())
+"""What may stand before the verb that a sentence without a subject begins with: “Never told her.”"""
 _WITHOUT_SUBJECT = (2, 8)
 """Words of a sentence that begins with its verb, as somebody sparing of words tells it: “Deleted it.”"""
 _TAG = re.compile(
@@ -268,14 +270,11 @@ def _is_told_shortly(bare: str) -> bool:
 def _begins_with_verb(doc: Doc, start: int, end: int) -> bool:
     """Whether a sentence begins with a verb of what was, whose subject is left out."""
     span = doc.char_span(start, end, alignment_mode="expand")
-    return (
-        span is not None
-        and len(span) > 0
-        and (span[0].tag_ == "VBD" or (span[0].tag_ == "VBN" and any(c.dep_ == "dobj" for c in span[0].children)))
-        and span[0].pos_ == "VERB"
-        and span[0].dep_ == "ROOT"
-        and _subject(span[0]) is None
-    )
+    if span is None or not len(span):
+        return False
+    first = span[1] if len(span) > 1 and span[0].lower_ in _BEFORE_VERBS else span[0]
+    done = first.tag_ == "VBD" or (first.tag_ == "VBN" and any(child.dep_ == "dobj" for child in first.children))
+    return done and first.pos_ == "VERB" and first.dep_ == "ROOT" and _subject(first) is None
 
 
 def _goes_on_supposing(within: tuple[int, int, str, int], latest: Sequence[tuple[int, int, str, int]]) -> bool:

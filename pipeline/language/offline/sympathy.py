@@ -20,6 +20,8 @@ CONFIDED_FOR = 5
 """Questions for which that is not thanked for again."""
 SORRY_AGAIN = 5
 """Questions for which a death is not answered again that the model alone hears, which can't tell one from another."""
+_SAYS = re.compile(r"\b(?:told|tells|said|says|asked|asks|rang|wrote|thinks|thought|knew|knows|called|calls)\b")
+"""Words by which somebody in a clause lives, whoever has died."""
 LOSS_IN = 2
 """Sentences at the end of an answer in which a death is answered for every time that it is told."""
 
@@ -53,14 +55,59 @@ def sympathy(request: QuestionRequest, answer: str, heard: Sequence[str] = ()) -
 
     Arguments as for `tells_of_loss`.
     """
-    speaking, told = phrasing(request.language), answer.casefold()
-    said = [sentence for _, sentence in _losses(request, answer)] or [words.casefold() for words in heard]
-    mourned = {who for sentence in said for who in re.findall(speaking.family, sentence)}
-    own = [who for who in mourned if not re.search(speaking.of_others.replace("{x}", re.escape(who)), told)]
-    named = len(mourned) == len(own) == 1 and speaking.acknowledgements_loss_of
-    pool = named or speaking.acknowledgements_loss
+    speaking, who = phrasing(request.language), mourned(request, answer, heard)
+    pool = (who and speaking.acknowledgements_loss_of) or speaking.acknowledgements_loss
     text = pool[stable_hash(request.seed, request.turn_number, "loss") % len(pool)] if pool else ""
-    return text.replace("{x}", own[0]) if named else text
+    return text.replace("{x}", who)
+
+
+def mourned(request: QuestionRequest, answer: str, heard: Sequence[str] = ()) -> str:
+    """Who of the respondent's family has died by what an answer tells; empty where that is nobody, or several.
+
+    Arguments as for `tells_of_loss`.
+    """
+    speaking, told = phrasing(request.language), answer.casefold()
+    said = [sentence for _, sentence in _losses(request, answer)]
+    said = said or [low for words in heard if not _SAYS.search(low := words.casefold())]
+    named = {who for sentence in said for who in re.findall(speaking.family, sentence)}
+    own = [who for who in named if not re.search(speaking.of_others.replace("{x}", re.escape(who)), told)]
+    return own[0] if len(named) == len(own) == 1 else ""
+
+
+def of_the_mourned(request: QuestionRequest, answer: str, heard: Sequence[str] = ()) -> tuple[str, ...]:
+    """Invitations to tell of who has died, where nobody was asked for yet; arguments as for `tells_of_loss`."""
+    speaking, who = phrasing(request.language), mourned(request, answer, heard)
+    known = _of_her_or_him(who, speaking, speaking.after_loss_of_her, speaking.after_loss_of_him)
+    return () if _was_asked_for(request, who) else known
+
+
+def remembered(request: QuestionRequest) -> str:
+    """What somebody was like of whose death an earlier answer told; empty where that was nobody, or was asked."""
+    speaking = phrasing(request.language)
+    conversation = request.briefing.conversation or request.lines
+    before = [line.text for line in conversation if line.speaker == "respondent"][:-1]
+    for answer in reversed(before):
+        who = mourned(request, answer) if _losses(request, answer) else ""
+        known = _of_her_or_him(who, speaking, speaking.remembers_her, speaking.remembers_him)
+        if known and not _was_asked_for(request, who):
+            return known[0].replace("{x}", who)
+    return ""
+
+
+def _of_her_or_him(
+    who: str, speaking: LanguagePhrasing, of_her: tuple[str, ...], of_him: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The texts for a woman or a man of the family; none for anybody else."""
+    if re.fullmatch(speaking.women, who):
+        return of_her
+    return of_him if re.fullmatch(speaking.men, who) else ()
+
+
+def _was_asked_for(request: QuestionRequest, who: str) -> bool:
+    """Whether a question has asked for somebody who has died."""
+    speaking = phrasing(request.language)
+    texts = (*speaking.after_loss_of_her, *speaking.after_loss_of_him, *speaking.remembers_her, *speaking.remembers_him)
+    return any(text.replace("{x}", who) in question for text in texts for question in request.all_questions)
 
 
 def confides(request: QuestionRequest, answer: str) -> bool:

@@ -965,3 +965,11 @@ def test_whom_an_idea_is_for_is_no_question_of_the_study() -> None:
     assert shown is not None and shown.text == ""
     other = move_for(moment(said, acts, about="who"))
     assert other is not None and "who asked for this study" in other.text
+
+
+def test_who_tells_what_was_not_asked_is_asked_to_go_on() -> None:
+    said = "You've not once asked what he was like. He taught me to ride, and ran beside me the whole way."
+    words = "You've not once asked what he was like."
+    move = move_for(moment(said, (words, "wants_topic"), about=UNASKED, details={"topic": ""}))
+    assert move is not None
+    assert move.text == "You're right, I should have asked that. Please go on."

@@ -160,3 +160,9 @@ def test_question_that_names_a_part_is_answered_from_the_description(message: st
 )
 def test_what_the_description_does_not_say_or_nobody_asks_is_not_answered(message: str) -> None:
     assert answer_in(CONCEPT, message, TEXTS) == ""
+
+
+def test_two_questions_have_two_answers() -> None:
+    said = answer_in(CONCEPT, "How much do you pay? And does it come by van on Sundays?", TEXTS)
+    assert "You pay 6 euros a month." in said
+    assert "It is delivered by van on any day, also on Sundays." in said

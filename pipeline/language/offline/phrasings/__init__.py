@@ -61,6 +61,12 @@ class LanguagePhrasing(BaseModel):
     family: str = "(?!)"
     of_others: str = "(?!)"
     after_loss: tuple[str, ...] = ()
+    after_loss_of_him: tuple[str, ...] = ()
+    after_loss_of_her: tuple[str, ...] = ()
+    remembers_him: tuple[str, ...] = ()
+    remembers_her: tuple[str, ...] = ()
+    women: str = "(?!)"
+    men: str = "(?!)"
     confides: str = "(?!)"
     acknowledgements_confided: tuple[str, ...] = ()
     wept: str = "(?!)"

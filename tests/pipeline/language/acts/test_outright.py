@@ -49,6 +49,8 @@ def test_who_tells_of_going_is_not_let_go(text: str) -> None:
     ("text", "topic"),
     [
         ("There's no more to it. You've not once asked what he was like. He taught me to ride.", "what he was like"),
+        ("You split them with your thumb. It's the envelopes I'd have asked about.", "about the envelopes"),
+        ("you keep handing my own words back. ask us about the walking, i like the walking", "about the walking"),
         ("You might have asked what she was like with it.", "what she was like with it"),
         (
             "Six years. You never asked how the sofa got broken, and that's the bit I came to tell.",
@@ -101,6 +103,41 @@ def test_name_that_is_to_come_out_and_question_asked_again_are_both_heard() -> N
 )
 def test_other_words_of_names_are_told(text: str) -> None:
     assert outright(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("She put the rake down and went in. Who sees this, by the way?", "readers"),
+        ("I asked you something. Who reads this? It's a small town.", "readers"),
+        ("But let me ask you something: what do you make of all this?", "opinion"),
+    ],
+)
+def test_questions_to_the_interviewer_are_heard_behind_a_story(text: str, about: str) -> None:
+    assert outright(text) == [("asks_interviewer", about, True)]
+
+
+def test_who_was_taken_for_dead_puts_it_right() -> None:
+    said = "My mother? She was in excellent health. It was Mr Penhallow's wife who died."
+    assert outright(said, "I'm sorry about your mother. Tell me about her, if you like.") == [
+        ("corrects", "denied", True)
+    ]
+    assert outright(said) == []
+    assert outright("She died in May.", "I'm sorry about your mother. And then?") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["He rang on New Year's Day. That's as far as I'll go on that.", "And before you ask me why, I don't know, love."],
+)
+def test_who_goes_no_further_is_heard(text: str) -> None:
+    assert outright(text) == [("declines", "", True)]
+
+
+def test_what_was_never_asked_and_is_told_all_the_same_needs_no_asking() -> None:
+    said = "You've not once asked what he was like. He taught me to ride in the park, and ran beside me the whole way."
+    (found,) = said_outright(said, MORE)
+    assert (found.about, dict(found.details)["topic"]) == ("unasked", "")
 
 
 def test_what_the_interviewer_really_wants_to_know_is_answered() -> None:

@@ -33,6 +33,7 @@ from pipeline.language.offline.questions import (
     wordings,
 )
 from pipeline.language.offline.saying_back import Said
+from pipeline.language.offline.sympathy import mourned, remembered
 from pipeline.language.offline.telling import asks_story
 from pipeline.language.offline.wording import SHORT_QUOTE
 from pipeline.methodology import Form, Methodology, Strategy
@@ -340,7 +341,39 @@ def test_a_death_told_of_in_passing_does_not_break_off_what_was_told_after_it() 
     text = compose(deepening(answer=answer))
     assert text.startswith("I'm sorry about your mother. ")
     assert not text.endswith(phrasing("en").after_loss)
-    assert compose(deepening(answer="I had been alone. My mother died in '21.")).endswith(phrasing("en").after_loss)
+    assert not text.endswith(phrasing("en").after_loss_of_her)
+    last = compose(deepening(answer="I had been alone. My mother died in '21."))
+    assert last == "I'm sorry about your mother. Tell me about her, if you like."
+    friend = compose(deepening(answer="I had been alone. My best friend died in '21."))
+    assert friend.endswith(phrasing("en").after_loss)
+
+
+def test_who_has_died_is_asked_for_once_and_instead_of_what_else_there_is() -> None:
+    told = "My brother died the winter before. We went on with the shop."
+    lines = (
+        Line(speaker="respondent", text=told),
+        Line(speaker="interviewer", text="I'm sorry about your brother. And then?"),
+        Line(speaker="respondent", text="We sold bread, and he was not there."),
+    )
+    asking = deepening(answer="We sold bread, and he was not there.").model_copy(update={"lines": lines})
+    assert remembered(asking) == "You told me about your brother. What was he like?"
+    for asked in ("You told me about your brother. What was he like?", "I'm sorry. Tell me about him, if you like."):
+        assert remembered(asking.model_copy(update={"all_questions": (asked,)})) == ""
+    alive = tuple(line.model_copy(update={"text": line.text.replace("died", "left")}) for line in lines)
+    assert remembered(asking.model_copy(update={"lines": alive})) == ""
+
+
+def test_who_tells_of_a_death_is_not_taken_for_dead() -> None:
+    heard = ("my mother told me at Christmas.",)
+    asking = deepening(answer="Who was Enid. Nobody knew of it; my mother told me at Christmas.")
+    assert mourned(asking, asking.lines[-1].text, heard) == ""
+    assert mourned(asking, asking.lines[-1].text, ("my mother was gone by Christmas.",)) == "mother"
+
+
+def test_story_that_is_left_for_another_time_is_asked_for() -> None:
+    answer = "They gave me the last key that day, and I stood there. But that is another story."
+    assert compose(deepening(answer=answer)) == "I'd like to hear that other story, if you'd like to tell it."
+    assert "hear that" not in compose(deepening(answer="And before you ask me why, I don't know. It was a Monday."))
 
 
 def test_last_question_does_not_come_without_thanks_after_much_was_told() -> None:
