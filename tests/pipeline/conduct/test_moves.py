@@ -960,7 +960,7 @@ def test_who_asks_in_the_middle_of_a_pause_is_answered() -> None:
 
 def test_whom_an_idea_is_for_is_no_question_of_the_study() -> None:
     said = "nice, but who is that for. glass, with three kids on a tiled floor"
-    acts = ("but who is that for.", "asks_interviewer")
+    acts: tuple[str, Act] = ("but who is that for.", "asks_interviewer")
     shown = move_for(moment(said, acts, about="who", shown=True))
     assert shown is not None and shown.text == ""
     other = move_for(moment(said, acts, about="who"))
