@@ -65,6 +65,8 @@ FAINT = "faint"
 """What narrows a danger down to one of which so little is heard that it is told like the rest, and only alerts."""
 UNASKED = "unasked"
 """What narrows the wish for another subject down to what somebody says they were not asked."""
+IN_PASSING = "in_passing"
+"""What narrows an age down to one that is told in passing, so that it is asked for however much is told besides."""
 WHERE = "where"
 """What narrows a counter-question down to where somebody was in what they told."""
 ASKED_BACK: frozenset[Act] = frozenset({"risk", "distress", "wants_withdrawal", "wants_stop", "wants_pause", "minor"})
@@ -126,7 +128,7 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
         words: those of the act.
         after: words that follow it.
     """
-    if heard.about == ENOUGH:
+    if heard.about in (ENOUGH, IN_PASSING):
         return False
     if heard.act == "dont_know" and telling >= STORY_WORDS:
         return True  # it leaves something to ask after

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.acts import DENIED, UNASKED, WHERE, Act, HeardAct
+from pipeline.acts import DENIED, IN_PASSING, UNASKED, WHERE, Act, HeardAct
 from pipeline.language.acts.reading import Clause
 from pipeline.language.acts.words import REPORTS, about_of
 from pipeline.question.text import words
@@ -153,6 +153,18 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 """Somebody goes no further in this."""
+_FOR_MY_AGE = re.compile(
+    r"\b(?:(?:every(?:one|body)|people|they|mum|mom|dad|my \w+|teachers?) (?:all )?(?:think|thinks|say|says"
+    r"|tells? me)\b[^.!?]{0,60}?"
+    r"|i'?m (?:(?:quite|very|really|pretty|so|too|rather|apparently) )*)\b(?:grown[- ]?up|mature|old|big|tall"
+    r"|small|short|clever|brave"
+    r"|sensible|strong|good|calm|responsible)\b(?: \w+)? for (?:an? )?(?P<age>(?:[89]|1[0-7])(?!\d)|ten|eleven"
+    r"|twelve|thirteen"
+    r"|fourteen|fifteen|sixteen|seventeen)\b(?! (?:minutes?|hours?|days?|weeks?|months?|euros?|pounds?|quid"
+    r"|people|miles))",
+    re.IGNORECASE,
+)
+"""An age in passing: “Everyone thinks I took it well, very grown up for 15.”"""
 _SORRY_FOR = re.compile(r"\W*(?:i'm (?:so |very )?sorry\b)", re.IGNORECASE)
 """How the interviewer begins who takes somebody for dead, …"""
 _NOT_DEAD = re.compile(
@@ -205,6 +217,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
         _wanted(plain),
         _refused(plain),
         _alive(plain, question),
+        _age(plain),
     )
     return tuple(one for one in found if one is not None)
 
@@ -274,6 +287,14 @@ def _refused(text: str) -> Said | None:
     return Said("declines", found.start(), found.end(), instead=gone)
 
 
+def _age(text: str) -> Said | None:
+    found = _FOR_MY_AGE.search(text)
+    if found is None:
+        return None
+    age = (("age", found["age"]),)
+    return Said("minor", found.start(), found.end(), about=IN_PASSING, sure=False, details=age)
+
+
 def _alive(text: str, question: str) -> Said | None:
     found = _NOT_DEAD.search(text) if _SORRY_FOR.match(question) else None
     if found is None:
@@ -332,14 +353,9 @@ def with_outright(
     return kept
 
 
-def asserts_nothing(question: str) -> bool:
-    """Whether a question takes nothing for granted that could be put right: it says nothing back."""
-    return len([part for part in re.split(r"(?<=[.!?])\s+", question.strip()) if part]) <= 1
-
-
 def denies_nothing(heard: HeardAct, question: str) -> bool:
     """Whether what rules take for a correction denies nothing that was asked: “Not a bag man. Pockets.”"""
     if heard.act != "corrects" or heard.heard_by != "rules" or heard.details.get("right"):
         return False
     wrong = {word for word in words(heard.details.get("wrong", "")) if len(word) > 2}
-    return bool(wrong) and asserts_nothing(question) and not wrong & set(words(question))
+    return bool(wrong) and not wrong & set(words(question))

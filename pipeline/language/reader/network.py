@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from pipeline.language.embedder import build_tokenizer, session_options
 from pipeline.language.reader.encoding import Encoder, Encoding, Window, Word
-from pipeline.question.text import ended
 
 Floats = NDArray[np.float32]
 
@@ -102,8 +101,7 @@ class ReaderNetwork:
         return cls((folder / "encoder.onnx").read_bytes(), (folder / "heads.npz").read_bytes())
 
     def read(self, question: str, focus: str, answer: str) -> Reading:
-        """The reading of an answer, with the full stop that it may lack; the same one again without work."""
-        answer = ended(answer)
+        """The reading of an answer; the same one again without work."""
         key = (question, focus, answer)
         with self._lock:
             known = self._readings.get(key)

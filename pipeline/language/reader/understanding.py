@@ -18,6 +18,7 @@ from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ReaderSettings
 from pipeline.language.reader.talk import TalkModel
 from pipeline.methodology import EdgeType, Ontology
+from pipeline.question.text import ended
 
 FOCUS = -1
 """Stands for the focus where links name concepts by their position."""
@@ -136,7 +137,7 @@ class Reader:
             ontology: the types of concepts and relations.
         """
         method = self.prepare(ontology)
-        reading = self.network.read(question, focus_text(focus, focus_type), answer)
+        reading = self.network.read(question, focus_text(focus, focus_type), ended(answer))
         if not reading.words:
             return Understood((), (), ())
         fitting = _within_sentences(heads.span_logits(self.network, reading), reading, answer)

@@ -140,6 +140,13 @@ def test_what_was_never_asked_and_is_told_all_the_same_needs_no_asking() -> None
     assert (found.about, dict(found.details)["topic"]) == ("unasked", "")
 
 
+def test_age_in_passing_is_asked_for() -> None:
+    said = "i just sat with him. everyone thinks i took it really well, like very grown up for 15. i didn't"
+    assert outright(said) == [("minor", "in_passing", False)]
+    assert outright("He was tall for fourteen, my brother, and they let him in.") == []
+    assert outright("Everyone says it is good for ten minutes.") == []
+
+
 def test_what_the_interviewer_really_wants_to_know_is_answered() -> None:
     assert outright("I've put eleven years on the table. What do you actually want to know?") == [
         ("asks_interviewer", "why_ask", True)
@@ -152,7 +159,7 @@ def test_what_the_interviewer_really_wants_to_know_is_answered() -> None:
     [
         ("What comes to mind first?", "a bag man", True),
         ("What do you like about the bag?", "a bag man", False),
-        ("You carry a case. What is in it?", "a bag man", False),
+        ("You carry a bag. What is in it?", "a bag man", False),
     ],
 )
 def test_what_was_not_said_can_not_be_put_right(question: str, wrong: str, nothing: bool) -> None:
