@@ -111,11 +111,22 @@ _ASKS_WHETHER = re.compile(
     re.IGNORECASE,
 )
 """How a question begins that is answered by yes or no."""
+_LEFT_OPEN: Final = (
+    r"^(?:(?:well|but|anyway),? )*not (?:straight away|at once|right away|immediately"
+    r"|(?:that|this|every) (?:time|day|night|week|year)|then|to (?:my |the )?\w+)\b"
+    r"|^(?:(?:well|but),? )*(?:most|nearly all) of (?:it|that|them|us)\b"
+)
+"""What is left open at the end of what is told, and closes nothing: “Not that day, anyway.”"""
+_ENDS_IN_BUT: Final = re.compile(r"^[^.!?]*\w,? but\W*$", re.IGNORECASE)
+"""“Tuesdays are different, but”"""
 _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
-        "spent": re.compile(r"^(?:and )?just like that$|\bit(?:['’]s| is) the same(?: thing)?$", re.IGNORECASE),
+        "spent": re.compile(
+            rf"^(?:and )?just like that$|\bit(?:['’]s| is) the same(?: thing)?$|{_LEFT_OPEN}", re.IGNORECASE
+        ),
         "declines": re.compile(
-            r"\bwhat i (?:do not|don['’]?t|never|did not|didn['’]?t)\b|\bnot saying\b|\banother story\b", re.IGNORECASE
+            rf"{_LEFT_OPEN}|\bwhat i (?:do not|don['’]?t|never|did not|didn['’]?t)\b|\bnot saying\b|\banother story\b",
+            re.IGNORECASE,
         ),
         "corrects": re.compile(r"\bi(?:['’]ve| have)? (?:said|told)\b.*\b(?:him|her|them)\b", re.IGNORECASE),
         "minor": re.compile(
@@ -245,6 +256,8 @@ def _is_told(clause: Clause, name: str, message: Message) -> bool:
     ):
         return True
     if name == "corrects" and message.agrees:
+        return True
+    if name in ("spent", "declines") and _ENDS_IN_BUT.search(message.text[clause.start :]):
         return True
     if name in _NEEDED and _NEEDED[name].search(clause.text) is None:
         return True

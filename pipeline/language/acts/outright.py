@@ -66,7 +66,10 @@ _UNASKED = re.compile(
     r"(?:,? (?:if you (?:like|want|must)|please|instead|then))*"
     + _END
     + r"|\bit(?:'s| is| was) (?P<topic4>(?:the|my|our|his|her|their|that) [\w'-]+(?: [\w'-]+){0,3}?) (?:that )?"
-    r"(?:i'd|i would|you should|you could|you might) (?:have )?(?:ask|asked) about\b",
+    r"(?:i'd|i would|you should|you could|you might) (?:have )?(?:ask|asked) about\b"
+    r"|\b(?:nobody|no one)(?:'s| has)?(?: ever| once)? ask(?:s|ed) (?:me )?(?P<topic5>about (?:the|my|our|his|her"
+    r"|him|them|those)\b"
+    r"(?: [\w'-]+){0,3}?)(?:,? (?:i notice|though|mind|ever|anyway|you know))*" + _END,
     re.IGNORECASE,
 )
 """What somebody would have liked to be asked."""
@@ -102,10 +105,25 @@ _NAME_OUT = re.compile(
     r"|these"
     r"|all)(?: \w+)? names?\b(?: out| off| again)"
     r"|\b(?:remove|delete) (?:the|that|this|her|his|their|those|these|all)(?: \w+)? names?\b"
-    r"|\b(?:just|only) (?:the|that|his|her|their|one)(?: one)? names?(?:,? please)?(?=[.!?]|$)",
+    r"|\b(?:just|only) (?:the|that|his|her|their|one)(?: one)? names?(?:,? please)?(?=[.!?]|$)"
+    r"|\b(?:don't|do not|wouldn't|rather not) (?:want|have|like)? ?(?:the|my|our|his|her|their|that"
+    r"|any) (?:\w+ )?(?:school|town|place|village"
+    r"|street|firm|company|hospital|ward|home|office|shop|names?)(?: or (?:the |my )?\w+)? (?:named|mentioned"
+    r"|in (?:it|this|here|there)|to be (?:named|known))\b"
+    r"|\b(?:don't|do not) want (?:that|this|it|any of (?:it|this|that)) (?:going|to go|used|shared"
+    r"|getting) [^.!?]{0,20}"
+    r"\bwith (?:a|any|my|his|her|the) names? on\b",
     re.IGNORECASE,
 )
 """A name is to come out, and nothing else."""
+_PART_OUT = re.compile(
+    r"\b(?:i(?:'d| would) (?:rather|like|prefer)|please|can you|could you|want)\b[^.?!]{0,50}\b(?:leave|left|keep"
+    r"|kept|take|taken|cut|skip)\b"
+    r"(?: [\w']+){0,2}? (?:that|this|the last|that last) (?:part|bit|one|sentence|story|thing)\b(?: \w+){0,2}? out\b"
+    r"|\b(?:leave|keep|take|cut) (?:that|this|the last|that last) (?:part|bit|sentence|one) out\b",
+    re.IGNORECASE,
+)
+"""A part of what was told is to be left out."""
 _ASKED = re.compile(
     r"\b(?:i(?:'ve| have)?(?: (?:just|only|did|already|still))* (?:asked?|wanted to know)(?: you)?|(?:you"
     r"|u)(?:'ve| have)?(?: (?:still|just|"
@@ -247,7 +265,7 @@ def _is_a_question(text: str, end: int) -> bool:
 
 def _unasked(text: str) -> Said | None:
     for found in _UNASKED.finditer(text):
-        topic = next(part for part in found.group("topic1", "topic2", "topic3", "topic4") if part).strip(" ,")
+        topic = next(part for part in found.group("topic1", "topic2", "topic3", "topic4", "topic5") if part).strip(" ,")
         topic = f"about {topic}" if found["topic4"] else topic
         topic = re.split(r",|\s(?:because|but|and (?:then|that)|though|tho|either|anyway|btw|by the way|yet)\b", topic)[
             0
@@ -272,11 +290,12 @@ def _lost(text: str) -> Said | None:
 
 
 def _name(text: str) -> Said | None:
-    found = _NAME_OUT.search(text)
-    if found is None or _told_by_others(text, found.start()):
-        return None
-    gone: frozenset[Act] = frozenset({"wants_withdrawal", "wants_pause", "corrects"})
-    return Said("asks_interviewer", found.start(), found.end(), about="names", instead=gone)
+    for pattern, about in ((_NAME_OUT, "names"), (_PART_OUT, "part")):
+        found = pattern.search(text)
+        if found is not None and not _told_by_others(text, found.start()):
+            gone: frozenset[Act] = frozenset({"wants_withdrawal", "wants_pause", "corrects"})
+            return Said("asks_interviewer", found.start(), found.end(), about=about, instead=gone)
+    return None
 
 
 def _refused(text: str) -> Said | None:

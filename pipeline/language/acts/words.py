@@ -13,6 +13,11 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             "readers",
             r"\b(who|anyone|anybody|someone|somebody|people)\b.*\b(read|see|sees|reads|listen|get|gets|look|looks)\b",
         ),
+        (
+            "readers",
+            r"\b(?:someone|somebody|anyone|anybody)(?:'s| is)(?: also| actually)? (?:there|here|following"
+            r"|watching|with us)\b",
+        ),
         ("readers", r"\b(go|goes|end up|sent)\b.*\b(to|where)\b|\bwhere (does|do|will) (this|it|that|my)\b"),
         ("names", r"\bnames?\b.{0,40}\b(?:out|off|left|mention\w*|used?|written|changed?)\b|\banonym\w*"),
         ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),
@@ -56,7 +61,8 @@ ASKS = re.compile(
     r"\?|\b(?:you|ya|u|yours?|ur|who\w*|what\w*|where\w*|why\w*|how|when|which|whose|wonder\w*|curious|ask\w*|tell me"
     r"|th(?:is|e) (?:study|survey|interview|call|chat|thing)|recording|record(?:ed|s)?|sees?|reads?|incentive"
     r"|cleared|website|robot|bot|ai|machine|computer|human)\b"
-    r"|^(?:\W|(?:so|and|but|sorry|ok|okay|oh|hi|hey),? )*(?:is|are|am|do|does|did|will|would|can|could|should|has|have)"
+    r"|^(?:\W|(?:so|and|but|sorry|ok|okay|oh|hi|hey),? )*(?:is|are|am|do|does|did|will|would|can|could|should|has"
+    r"|have)"
     r"(?:n'?t)? (?:i|we|it|this|that|they|there|anybody|anyone|somebody|someone|he|she)\b",
     re.IGNORECASE,
 )
@@ -70,7 +76,8 @@ BETWEEN_US = re.compile(
 REPORTS = re.compile(
     r"(?:\b(?:could|should|would|might|must|didn't|never) (?:have )?(?:said|say)"
     r"|\b(?:he|she|they|we|you|who|one) (?:said|says|say)"
-    r"|\b(?:thought|think|thinking|goes|went|asked|told (?:him|her|them|me|myself)|to myself|wrote|shouted|whispered))"
+    r"|\b(?:thought|think|thinking|goes|went|asked|told (?:him|her|them|me|myself)|to myself|wrote|shouted"
+    r"|whispered))"
     r",?[\s\"'“”‘’]*$",
     re.IGNORECASE,
 )

@@ -656,6 +656,13 @@ def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
     return min(general, key=lambda text: max((jaccard(text, asked) for asked in request.recent_questions), default=0.0))
 
 
+def _without_sympathy(question: str, speaking: LanguagePhrasing) -> str:
+    """A question without what was said to a death, or to a confidence, before it."""
+    said = sentences(question)
+    begins = (*sympathies(speaking), *speaking.acknowledgements_confided, *speaking.thanks)
+    return " ".join(said[1:]) if len(said) > 1 and said[0].startswith(tuple(begins)) else question
+
+
 def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> Iterator[str]:
     """Rephrasings: what it is about, said plainly; then other forms of the same strategy and focus."""
     original = request.original or ""
@@ -675,6 +682,7 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
             pool_of_openings = [template for template in openings if not was_asked(template, original)]
             turned = _turned(pool_of_openings, request, "opening")
             yield from _different(_asked(turned, request, speaking, None), original)
+    original = _without_sympathy(original, speaking)
     spoken = original if speaking.keep_case else uncapitalised(original)
     for lead in _turned(speaking.rephrase, request, "rephrase"):
         if original:
@@ -952,6 +960,8 @@ def _hinted(request: QuestionRequest, speaking: LanguagePhrasing, *, wished: boo
     last = _last_answer(request) or ""
     end = " ".join([request.lines[-1].complaint if wished and request.lines else "", *sentences(last)[-HINTS_IN:]])
     for hint in speaking.hints:
+        if any(was_asked(hint.ask, question) for question in request.all_questions):
+            continue  # Once is enough.
         if (hint.wished or not wished) and (found := re.search(hint.said, end)):
             named = found.groupdict().get("x") or ""
             named = named.lower() if named.lower() in ("he", "she", "they") else second_person(named)

@@ -58,6 +58,7 @@ def test_who_tells_of_going_is_not_let_go(text: str) -> None:
         ),
         ("you haven't asked me about the thursday yet", "about the thursday"),
         ("Ask about him, if you like, not about me.", "about him"),
+        ("And nobody's asked about the boy, I notice. Including you.", "about the boy"),
     ],
 )
 def test_what_somebody_was_never_asked_is_heard(text: str, topic: str) -> None:
@@ -99,7 +100,14 @@ def test_name_that_is_to_come_out_and_question_asked_again_are_both_heard() -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["They struck my name off the list.", "Only his name, Terence, I kept.", "You won't get a name from me."]
+    "text",
+    [
+        "They struck my name off the list.",
+        "Only his name, Terence, I kept.",
+        "A locker with my name on it.",
+        "They left that one out in the rain.",
+        "You won't get a name from me.",
+    ],
 )
 def test_other_words_of_names_are_told(text: str) -> None:
     assert outright(text) == []
@@ -111,6 +119,10 @@ def test_other_words_of_names_are_told(text: str) -> None:
         ("She put the rake down and went in. Who sees this, by the way?", "readers"),
         ("I asked you something. Who reads this? It's a small town.", "readers"),
         ("But let me ask you something: what do you make of all this?", "opinion"),
+        ("You didn't say if someone's there now.", "readers"),
+        ("I don't want the school named or the town.", "names"),
+        ("I don't want that going anywhere with a name on.", "names"),
+        ("The boy had drawn it. I'd rather whoever's following along left that part out.", "part"),
     ],
 )
 def test_questions_to_the_interviewer_are_heard_behind_a_story(text: str, about: str) -> None:

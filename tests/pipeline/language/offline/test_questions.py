@@ -1401,3 +1401,62 @@ def test_who_asks_to_be_asked_is_asked_whatever_else_was_to_come(answer: str, wi
     strategy = _strategy("critical_incident", "deepen_narrative")
     jump = request("critical_incident", strategy, label="the bureau", answer=answer, focus_is_jump=True)
     assert next(iter(wordings(jump))).endswith(("Please tell me.", "Tell me about the letter.")) == wished
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        ("It was a lovely day really. Well, most of it.", "Most of it. And the rest?"),
+        ("He told the whole street, and they came. Well, most of them, anyway.", "Most of them. And the others?"),
+        ("It was the queue at eight in the morning. Mostly that.", "You said mostly. What else was there?"),
+        (
+            "I rang the site manager and filled in the form. Not straight away, mind.",
+            "Not straight away. What was before that?",
+        ),
+        ("I didn't go round. Not that day, anyway.", "Not that day. And later?"),
+        ("I just didn't say anything. Well, not to mum anyway.", "Not to mum. Who did you tell?"),
+        (
+            "I didn't want to look at him. That's not even the worst one.",
+            "What was the worst of it, if you'd like to say?",
+        ),
+        ("I couldn't look him in the face. I had my reasons.", "What were they, if you'd like to say?"),
+        (
+            "I stood in the sluice ten minutes. You can guess what I was thinking.",
+            "I'd rather hear it from you. What was it, if you'd like to say?",
+        ),
+        ("The day he left was a Saturday, and it went totally different than I thought.", "How did it go, then?"),
+        (
+            "She told me about the hedge. There was a card as well, but never mind.",
+            "You said never mind. I'd like to hear it, if you'd like to tell it.",
+        ),
+        ("People tell me that. They don't know the rest of it.", "What is the rest of it, if you'd like to say?"),
+        ("No, that's what other people say. That's not the bit.", "What is it that matters there?"),
+        ("It's not as lonely as people think. Tuesdays are different, but", "You said but. How does it go on?"),
+    ],
+)
+def test_what_is_left_open_at_the_end_is_asked_for_once(answer: str, asked: str) -> None:
+    request_ = deepening(answer=answer)
+    assert compose(request_) == asked
+    again = request_.model_copy(update={"all_questions": (asked,)})
+    assert compose(again) != asked
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Mostly.",
+        "Most of it was paid by the union, and we never saw a bill.",
+        "She never minded the noise, and I never minded her.",
+        "I didn't go round that day, and not the next either, but I wrote.",
+        "He had his reasons, and they were good ones.",
+    ],
+)
+def test_what_only_sounds_left_open_is_asked_about_as_else(answer: str) -> None:
+    texts = ("And the rest?", "What else was there?", "never mind", "You said but", "And later?", "What were they")
+    assert not any(text in compose(deepening(answer=answer)) for text in texts)
+
+
+def test_sympathy_is_not_said_again_with_a_question_in_other_words() -> None:
+    asked = "I'm sorry. Tell me a bit more about that."
+    again = request("means_end_chain", None, kind="rephrase", answer="sorry for the dog or for asking", original=asked)
+    assert "sorry" not in compose(again)
