@@ -132,7 +132,7 @@ class ConductTexts(Spec):
     )
     back_words: Several = Field(default=(), description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
-        description="Truthful answers to what respondents ask, by subject: machine, person, opinion, readers, "
+        description="Truthful answers to what respondents ask, by subject: machine, person, opinion, heard, readers, "
         "recording, names, part, length, left, purpose, who, how_much, why_ask, help, name, language, incentive, "
         "other; `{left}` and `{topic}` are filled in."
     )

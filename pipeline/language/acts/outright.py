@@ -53,6 +53,14 @@ _BYE = re.compile(
     re.IGNORECASE,
 )
 """A message ends with a good-bye."""
+_GOES_FOR = re.compile(
+    r"\bi(?:'ve| have|'ve got| need|'d better| must)?(?: got)?(?: to)? (?:get|fetch|collect|pick|catch|feed|put"
+    r"|see to|start|be) (?:the |my |his |her |to )?\w+"
+    r"(?= [^.!?]*[.!?]? *(?:ok |okay )?(?:good)?bye)|\bi'm (?:off|late|going|away)\b|\b(?:bus|train|tram|shift"
+    r"|doorbell)\b",
+    re.IGNORECASE,
+)
+"""What somebody leaves for who says good-bye."""
 _UNASKED = re.compile(
     r"\b(?:you|u)(?:(?:'ve| have)?(?: still)?(?: never| not)(?: (?:once|even|really))*|(?: have|did)(?:n'?t| not)"
     r"(?: (?:once|even|really|ever))*) ask(?:ed)?(?: (?:me|us))? "
@@ -73,6 +81,11 @@ _UNASKED = re.compile(
     re.IGNORECASE,
 )
 """What somebody would have liked to be asked."""
+_BEHIND_A_TOPIC = re.compile(
+    r",|\s(?:because|but|and (?:then|that)|though|tho|either|anyway|btw|by the way|yet|once|when|if|now)\b",
+    re.IGNORECASE,
+)
+"""What ends a topic."""
 _NOT_A_TOPIC = re.compile(
     r"\b(?:you|your|interview|questions?)\b|^(?:about )?(?:that|this|it|me)$|\b(?:already|before|twice|again)\b",
     re.IGNORECASE,
@@ -151,7 +164,22 @@ _OPINION = re.compile(
     r"(?:all (?:of )?(?:this|that|it)|(?:this|that|it)(?: all)?)(?:,? (?:then|yourself|now))*\s*\?",
     re.IGNORECASE,
 )
-"""Somebody asks what the interviewer thinks of it."""
+"""Somebody asks what the interviewer thinks of it; …"""
+_THINKS = re.compile(
+    r"\bdo you (?:really |actually |yourself )?think (?:that's|that is|it's|it is|this is) (?:true|right|fair"
+    r"|normal|odd|weird|mad|silly|wrong|my fault)\b"
+    r"|\b(?:i asked |tell me )?what (?:do )?you think(?: it means| of (?:it|that|him|her|me))?(?:,? (?:then|go on"
+    r"|yourself))*\W*$",
+    re.IGNORECASE,
+)
+"""… or whether it thinks so."""
+_GOT_IT = re.compile(
+    r"\b(?:did|have|do) you (?:even )?(?:get|got|hear|heard|read|see|seen|note|noted|catch"
+    r"|take in) (?:any of )?(?:that|what i (?:said|told you|wrote|put))\b"
+    r"[^.?!]{0,60}\?",
+    re.IGNORECASE,
+)
+"""Somebody asks whether they were heard."""
 _WHO_READS = re.compile(
     r"(?:^|[.!?,;:–—-]\s*|\b(?:and|but|so|well|sorry),? )who(?: else| all| actually)? "
     r"(?:sees|reads|gets|is reading|is going to (?:read|see)|will (?:see|read|get)|can (?:see|read)|looks at"
@@ -255,7 +283,8 @@ def _leaving(text: str, question: str) -> Said | None:
             if BEFORE_THAT.search(text[: found.start()]):
                 continue  # “… where I should go now”
             ends: frozenset[Act] = frozenset({"wants_pause", "distress", "complains"})
-            return Said("wants_stop", found.start(), found.end(), sure=sure, instead=ends)
+            goes = sure or (pattern is _BYE and _GOES_FOR.search(text) is not None)
+            return Said("wants_stop", found.start(), found.end(), sure=goes, instead=ends)
     return None
 
 
@@ -265,20 +294,18 @@ def _is_a_question(text: str, end: int) -> bool:
 
 def _unasked(text: str) -> Said | None:
     for found in _UNASKED.finditer(text):
-        topic = next(part for part in found.group("topic1", "topic2", "topic3", "topic4", "topic5") if part).strip(" ,")
-        topic = f"about {topic}" if found["topic4"] else topic
-        topic = re.split(r",|\s(?:because|but|and (?:then|that)|though|tho|either|anyway|btw|by the way|yet)\b", topic)[
-            0
-        ].strip(" ,")
+        topic = next(part for part in found.groups() if part)
+        topic = _BEHIND_A_TOPIC.split(f"about {topic}" if found["topic4"] else topic)[0].strip(" ,").lower()
         if _told_by_others(text, found.start()) or _NOT_A_TOPIC.search(topic):
             continue
         if 2 <= len(topic.split()) <= LONGEST_TOPIC:
-            after = len(text[found.end() :].split())
-            topic = "" if after >= ANSWERED else topic
-            return Said(
-                "wants_topic", found.start(), found.end(), about=UNASKED, details=(("topic", topic.lower()),),
-                instead=frozenset({"complains", "corrects"}),
-            )  # fmt: skip
+            gone: frozenset[Act] = frozenset({"complains", "corrects"})
+            if found["topic3"]:  # “Ask me about the roses.”
+                named = (("topic", topic.removeprefix("about ")),)
+                return Said("wants_topic", found.start(), found.end(), about="asked", details=named, instead=gone)
+            told = len(text[found.end() :].split()) >= ANSWERED
+            wanted = (("topic", "" if told else topic),)
+            return Said("wants_topic", found.start(), found.end(), about=UNASKED, details=wanted, instead=gone)
     return None
 
 
@@ -337,7 +364,7 @@ def _asked(text: str) -> Said | None:
 
 
 def _wanted(text: str) -> Said | None:
-    for pattern, about in ((_WANTED, "why_ask"), (_OPINION, "opinion")):
+    for pattern, about in ((_WANTED, "why_ask"), (_OPINION, "opinion"), (_THINKS, "opinion"), (_GOT_IT, "heard")):
         found = pattern.search(text)
         if found is not None and not _told_by_others(text, found.start()):
             gone: frozenset[Act] = frozenset({"complains", "asks_back"})

@@ -22,6 +22,7 @@ def outright(text: str, question: str = MORE) -> list[tuple[str, str, bool]]:
         ("i just said i have to go?? tell them that.", True),
         ("are you even reading this. i said bye. he's screaming", True),
         ("I rang them twice, and nothing came of it. Anyway, I have to go.", False),
+        ("i'd have said more about my son but i've to get finn from swimming for four. bye now", True),
         ("That's the whole of it. Goodbye now.", False),
     ],
 )
@@ -50,20 +51,31 @@ def test_who_tells_of_going_is_not_let_go(text: str) -> None:
     [
         ("There's no more to it. You've not once asked what he was like. He taught me to ride.", "what he was like"),
         ("You split them with your thumb. It's the envelopes I'd have asked about.", "about the envelopes"),
-        ("you keep handing my own words back. ask us about the walking, i like the walking", "about the walking"),
         ("You might have asked what she was like with it.", "what she was like with it"),
         (
             "Six years. You never asked how the sofa got broken, and that's the bit I came to tell.",
             "how the sofa got broken",
         ),
         ("you haven't asked me about the thursday yet", "about the thursday"),
-        ("Ask about him, if you like, not about me.", "about him"),
         ("And nobody's asked about the boy, I notice. Including you.", "about the boy"),
     ],
 )
 def test_what_somebody_was_never_asked_is_heard(text: str, topic: str) -> None:
     (found,) = said_outright(text, MORE)
     assert (found.act, found.about, dict(found.details)["topic"]) == ("wants_topic", "unasked", topic)
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("you keep handing my own words back. ask us about the walking, i like the walking", "the walking"),
+        ("Ask about him, if you like, not about me.", "him"),
+        ("Dog needs out. Ask me about the tree once he's been.", "the tree"),
+    ],
+)
+def test_what_somebody_would_be_asked_is_heard(text: str, topic: str) -> None:
+    (found,) = said_outright(text, MORE)
+    assert (found.act, found.about, dict(found.details)["topic"]) == ("wants_topic", "asked", topic)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +132,9 @@ def test_other_words_of_names_are_told(text: str) -> None:
         ("I asked you something. Who reads this? It's a small town.", "readers"),
         ("But let me ask you something: what do you make of all this?", "opinion"),
         ("You didn't say if someone's there now.", "readers"),
+        ("did you get what i said about the thousand euro? well. the tenant rings me.", "heard"),
+        ("vet said it made no difference. do you think that's true or do they just say that", "opinion"),
+        ("i know you're a program. i asked what you think", "opinion"),
         ("I don't want the school named or the town.", "names"),
         ("I don't want that going anywhere with a name on.", "names"),
         ("The boy had drawn it. I'd rather whoever's following along left that part out.", "part"),

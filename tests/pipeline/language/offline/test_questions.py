@@ -1429,6 +1429,8 @@ def test_who_asks_to_be_asked_is_asked_whatever_else_was_to_come(answer: str, wi
             "She told me about the hedge. There was a card as well, but never mind.",
             "You said never mind. I'd like to hear it, if you'd like to tell it.",
         ),
+        ("Neither of us wrote since. Not properly, anyway.", "Not properly. How, then?"),
+        ("I said it's the dog's, I can't. That wasn't really about the dog.", "What was it about, then?"),
         ("People tell me that. They don't know the rest of it.", "What is the rest of it, if you'd like to say?"),
         ("No, that's what other people say. That's not the bit.", "What is it that matters there?"),
         ("It's not as lonely as people think. Tuesdays are different, but", "You said but. How does it go on?"),
