@@ -53,6 +53,12 @@ _BYE = re.compile(
     re.IGNORECASE,
 )
 """A message ends with a good-bye."""
+_BREAKS_OFF = re.compile(
+    r"\b(?:hang on|hold on|wait|sorry|oh|one (?:sec|second|minute|moment))\b|\b(?:doorbell|phone|baby|bus"
+    r"|train)\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody is called away."""
 _GOES_FOR = re.compile(
     r"\bi(?:'ve| have|'ve got| need|'d better| must)?(?: got)?(?: to)? (?:get|fetch|collect|pick|catch|feed|put"
     r"|see to|start|be) (?:the |my |his |her |to )?\w+"
@@ -284,6 +290,8 @@ def _leaving(text: str, question: str) -> Said | None:
                 continue  # “… where I should go now”
             ends: frozenset[Act] = frozenset({"wants_pause", "distress", "complains"})
             goes = sure or (pattern is _BYE and _GOES_FOR.search(text) is not None)
+            if pattern is _NOW and "now" not in found[0].lower() and count > SHORT:
+                goes = _BREAKS_OFF.search(text) is not None  # “… and there I have to go, really.”
             return Said("wants_stop", found.start(), found.end(), sure=goes, instead=ends)
     return None
 

@@ -24,6 +24,11 @@ def outright(text: str, question: str = MORE) -> list[tuple[str, str, bool]]:
         ("I rang them twice, and nothing came of it. Anyway, I have to go.", False),
         ("i'd have said more about my son but i've to get finn from swimming for four. bye now", True),
         ("That's the whole of it. Goodbye now.", False),
+        (
+            "My mother is in the home by the river now, the one with the green door, and she counts the days, so on"
+            " Sundays, whatever the weather is and whoever else is ill, I have to go, really.",
+            False,
+        ),
     ],
 )
 def test_who_has_to_go_is_heard(text: str, sure: bool) -> None:

@@ -257,11 +257,7 @@ def test_what_promises_too_little_is_not_said_back(
 def test_probe_that_was_asked_last_gives_way(back: SayingBack) -> None:
     asked = ("What happened?", "What was that like for you?")
     [said] = about(back, request(asked=asked))
-    assert said.text.removeprefix("He didn't dare ask you. ") in (
-        "Tell me a bit more about that.",
-        "Tell me more about that.",
-        "Say a little more about that.",
-    )
+    assert said.text.removeprefix("He didn't dare ask you. ") in phrasing("en").behind("more", "past")
 
 
 def test_nobody_is_told_that_they_did_to_themselves_what_somebody_else_did(
@@ -375,7 +371,7 @@ def test_where_no_stories_are_asked_for_a_probe_of_a_moment_needs_more(back: Say
     ladder = METHODS["means_end_chain"]
     strategy = next(each for each in ladder.strategies if each.node_binding == "required")
     [said] = about(back, request(methodology=ladder, strategy=strategy))
-    assert said.text.removeprefix("He didn't dare ask you. ") in phrasing("en").probes
+    assert said.text.removeprefix("He didn't dare ask you. ") in phrasing("en").behind("more", "past")
 
 
 def test_writer_says_back_what_is_worth_it_and_not_what_is_not(
