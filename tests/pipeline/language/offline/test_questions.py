@@ -1408,7 +1408,7 @@ def test_who_asks_to_be_asked_is_asked_whatever_else_was_to_come(answer: str, wi
     [
         ("It was a lovely day really. Well, most of it.", "Most of it. And the rest?"),
         ("He told the whole street, and they came. Well, most of them, anyway.", "Most of them. And the others?"),
-        ("It was the queue at eight in the morning. Mostly that.", "You said mostly. What else was there?"),
+        ("It was the queue at eight in the morning. Mostly that.", "Mostly. And the rest?"),
         (
             "I rang the site manager and filled in the form. Not straight away, mind.",
             "Not straight away. What was before that?",
@@ -1454,7 +1454,7 @@ def test_what_is_left_open_at_the_end_is_asked_for_once(answer: str, asked: str)
     ],
 )
 def test_what_only_sounds_left_open_is_asked_about_as_else(answer: str) -> None:
-    texts = ("And the rest?", "What else was there?", "never mind", "You said but", "And later?", "What were they")
+    texts = ("And the rest?", "never mind", "You said but", "And later?", "What were they")
     assert not any(text in compose(deepening(answer=answer)) for text in texts)
 
 
