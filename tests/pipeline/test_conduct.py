@@ -7,10 +7,22 @@ from typing import Any
 
 import pytest
 
-from pipeline.acts import Act
+from config.loader import Library
+from pipeline.acts import WHERE, Act
+from pipeline.concept import PipelineSettings
 from pipeline.outcome import HELD_BACK, STOPPING
+from pipeline.ports import QuestionRequest
+from pipeline.stages.utterance import check_answer
 from pipeline.state import InterviewState
-from tests.support.interview import Interview, ScriptedReader, concepts, conduct_policy, configuration
+from tests.support.interview import (
+    Interview,
+    PlainWriter,
+    ScriptedReader,
+    concepts,
+    conduct_policy,
+    configuration,
+    new_state,
+)
 
 Script = Mapping[str, Sequence[tuple[str, Act] | tuple[str, Act, dict[str, Any]]]]
 
@@ -258,3 +270,71 @@ async def test_complaint_beside_an_answer_is_no_content_and_reaches_the_writer_t
     await talk.say("The taste.", concepts(("taste", "attribute")))
     complained = [each.complaint for each in talk.writer.requests[-1].briefing.conversation if each.complaint]
     assert complained == [grumble.strip()]
+
+
+class Consoling(PlainWriter):
+    """Hears a death in every answer with “dead”, and begins its question with sympathy unless a reply comes before."""
+
+    async def consolation(self, request: QuestionRequest) -> str:
+        return "I'm sorry." if "dead" in request.lines[-1].text else ""
+
+
+@pytest.mark.parametrize(
+    ("told", "sorry"), [("He's dead, Alan. I said did.", False), ("The suit was blue, and his shoes were new.", True)]
+)
+async def test_apology_for_a_question_gives_way_to_a_death(told: str, sorry: bool) -> None:
+    said = f"What was what like? {told}"
+    talk = interview({said: [("What was what like?", "asks_back"), (told, "tells")]}, writer=Consoling())
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(said)
+    apologies = conduct_policy().texts.asked_unclearly
+    assert talk.last.record is not None
+    assert talk.state.utterances[-1].text.startswith(apologies) == sorry
+
+
+@pytest.mark.parametrize("told", ["He's dead, and I was away.", "The suit was blue."])
+async def test_death_in_the_last_answer_of_all_is_answered(told: str) -> None:
+    talk = interview({}, writer=Consoling(), state=new_state().model_copy(update={"max_turns": 3}))
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say("It is sweet.", concepts(("sweet", "attribute")))
+    await talk.say(told)
+    assert talk.state.status == "completed"
+    assert talk.state.utterances[-1].text.startswith("I'm sorry. ") == ("dead" in told)
+
+
+async def test_who_comes_back_and_has_lost_their_thread_hears_what_they_told() -> None:
+    back = "I'm back. Where was I."
+    script: Script = {
+        "He sat in the lane. One moment.": [("He sat in the lane.", "tells"), ("One moment.", "wants_pause")],
+        back: [("Where was I.", "asks_back", {"about": WHERE})],
+    }
+    talk = interview(script)
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say("He sat in the lane. One moment.")
+    await talk.say(back)
+    assert "“He sat in the lane.”" in event(talk)["text"]
+
+
+async def test_what_an_idea_costs_is_answered_before_whatever_is_asked_next() -> None:
+    chosen = Library(PipelineSettings()).configuration("repair_plan_ct")
+    state = new_state(concept_id="repair_plan_ct", methodology=chosen.methodology.name)
+    talk = Interview(configuration=chosen, state=state.model_copy(update={"engine": "arbitration", "max_turns": 18}))
+    await talk.open()
+    await talk.say("Good that somebody mends things. How much does it cost a month?")
+    said = talk.state.utterances[-1].text
+    assert said.startswith("The description says: “You pay 15 euros a month")
+    await talk.say("Good that somebody mends things.")
+    assert "description" not in talk.state.utterances[-1].text
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        (" I don’t know, it‘s Dad’s. ", "I don't know, it's Dad's."),
+        ("’cause he didn´t", "'cause he didn't"),
+        ("She said ‘no’ and “never”.", "She said ‘no’ and “never”."),
+        ("„Nein“, sagte er. 5’ lang", "„Nein“, sagte er. 5’ lang"),
+    ],
+)
+def test_apostrophes_in_words_are_kept_straight(typed: str, kept: str) -> None:
+    assert check_answer(typed, 8000) == kept
