@@ -49,7 +49,9 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"\?[\"”’)]*$|\bi(?:'ve| have)?(?: (?:did|just|still|also|already|only|really))*(?: (?:asked?|ask you"
+    r"^(?:(?:but|and|so|well|sorry|ok|okay),? )*(?:what|how (?:much|many|long|often|old)|when|who|where|which)"
+    r" (?:do|does|is|are|will|would|can|must) (?:it|they|i|we|you|the|that|this)\b"
+    r"|\?[\"”’)]*$|\bi(?:'ve| have)?(?: (?:did|just|still|also|already|only|really))*(?: (?:asked?|ask you"
     r"|asked you|wonder|wondered"
     r"|want to know|need to know|have to know|don't know|do not know|can't see|cannot see))+(?: you)?,? "
     r"(?:what|how|who|whether|if|when|where|which|why)\b"
@@ -77,6 +79,14 @@ _OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 """… not of the interview, or of themselves."""
+_PRICE = re.compile(
+    r"\b(?:costs?|prices?|pay|pays|paid|charges?|fees?|kostet|kosten|preis|zahlen|zahlst|zahlt"
+    r"|bezahl\w*)\b",
+    re.IGNORECASE,
+)
+"""Words of what something costs, …"""
+_WHO = re.compile(r"\b(?:who|wer)\b", re.IGNORECASE)
+"""… unless it is asked who pays."""
 ANSWERED = ("asks", "unseen")
 """Kinds of leads that are answered."""
 
@@ -142,6 +152,10 @@ def answer_in(concept: Concept, message: str, texts: ConductTexts) -> str:
         if not _ASKS.search(sentence) or _OTHERWISE.search(sentence) or not (whether or _WHAT.search(sentence)):
             continue
         about = named(sentence, names)
+        priced = _PRICE.search(sentence) is not None and _WHO.search(sentence) is None
+        if priced and (says := next((one for one in _sentences(concept) if _says_price(one)), "")):
+            found.append(says)
+            continue
         for element in about or (None,):
             if says := answered_by(concept, element, sentence):
                 found.append(says)
@@ -160,6 +174,11 @@ def answer_in(concept: Concept, message: str, texts: ConductTexts) -> str:
 def _sentences(concept: Concept) -> Iterator[str]:
     found = sentences(" ".join((concept.stimulus or "").split()))
     return (sentence for sentence in found if len(words(sentence)) <= LONGEST_SAID)
+
+
+def _says_price(sentence: str) -> bool:
+    """Whether a sentence says what somebody pays, whatever other sums the description has."""
+    return _PRICE.search(sentence) is not None and _FIGURE.search(sentence) is not None
 
 
 def _shared(asked: str, says: str, concept: Concept) -> bool:

@@ -252,7 +252,8 @@ class QuestionStage:
             heard = request.model_copy(update={"lines": (*request.lines, answered(context))})
             return await asking.ask(heard, before=move.text)
         again = present.text if move.then == "again" and present is not None else ""
-        said = await asking.verbatim(in_one(move.text, move.help, again), "conduct")
+        described = self._described(context) if move.act == "dont_know" else ""
+        said = await asking.verbatim(in_one(described, move.text, move.help, again), "conduct")
         return replace(said, asked=again or (move.text if move.then == "easier" else ""))
 
 

@@ -140,6 +140,7 @@ def test_question_that_does_not_name_the_element_is_not_answered_by_it() -> None
     [
         "Nobody says plainly what it costs. How much do you pay? I have to know that first.",
         "I did ask you what you pay for it, dear.",
+        "I don't know. How much do you pay",
         "So you pay when it is gone, don't you?",
     ],
 )
@@ -166,3 +167,10 @@ def test_two_questions_have_two_answers() -> None:
     said = answer_in(CONCEPT, "How much do you pay? And does it come by van on Sundays?", TEXTS)
     assert "You pay 6 euros a month." in said
     assert "It is delivered by van on any day, also on Sundays." in said
+
+
+def test_price_is_what_is_paid_and_no_other_sum() -> None:
+    text = "If it breaks, you get 150 euros towards a new lamp. You pay 6 euros a month."
+    parts = (Element(id="bonus", label="the 150 euros", aliases=("cost", "euros")),)
+    concept = CONCEPT.model_copy(update={"stimulus": text, "elements": parts})
+    assert answer_in(concept, "What does it cost?", TEXTS).endswith("“You pay 6 euros a month.”")
