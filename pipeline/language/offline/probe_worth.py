@@ -24,7 +24,7 @@ _ASKS: Final = {
     "like": r"\b(?:that|it) like\b|\bhow was (?:that|it)\b",
     "matter": r"\b(?:matters?|important) to you\b|\bthat important\b",
     "why": r"\bmade you (?!feel)",
-    "mind": r"\bthrough your mind\b",
+    "mind": r"\bthrough your mind\b|\bgoing on in you\b",
     "gives": r"\b(?:that|it) (?:give you|do (?:for|to) you)\b",
     "means": r"\b(?:that|it) mean (?:to|for) you\b",
     "did": r"\bdid you do\b",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pipeline.language.offline import echo_worth
 from pipeline.language.offline.echo_worth import PROBES, Probe, Told, Worth
 from pipeline.language.offline.echoes import Echo, echoes, is_imagined, may_be_imagined
-from pipeline.language.offline.phrasings import LanguagePhrasing, ToldAs, phrasing
+from pipeline.language.offline.phrasings import LanguagePhrasing, OwnProbe, ToldAs, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.sayable import sayable
 from pipeline.language.offline.telling import tells_stories, told_by
@@ -372,11 +372,24 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
     lost += MORE_BY_THEN * (probe == "more" and moment.count >= LATE and moment.method != echo_worth.CONCEPT_TEST)
     texts = (speaking.go_on if dangles else ()) or speaking.behind(probe, time)
     rating = worth.rating + MORE_TO_IT * worth.dangles
+    if time == "past" and (own := _own_probe(worth.echo, moment, speaking)):
+        texts, rating = (own.ask,), rating + own.gains
     if texts and rating >= LEAST:
         at = stable_hash(moment.seed, moment.turn, "echo", probe) % len(texts)
         fresh = [text for text in (*texts[at:], *texts[:at]) if not any(was_asked(text, asked) for asked in questions)]
         text = f"{worth.echo.text} {(fresh or texts)[0]}"
         yield Said(text, worth.echo, rating, rating - lost)
+
+
+def _own_probe(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> OwnProbe | None:
+    """The probe that a clause has of its own; None where it has none, it was asked lately, or its answer was told."""
+    for own in speaking.own_probes:
+        if re.search(own.said, echo.text.rstrip(".")) is None:
+            continue
+        told = kind_of(own.ask) == "mind" and _says_thoughts(echo, moment)
+        if not told and not any(was_asked(own.ask, asked) for asked in moment.questions):
+            return own
+    return None
 
 
 def _says_thoughts(echo: Echo, moment: _Moment) -> bool:
@@ -438,6 +451,10 @@ def _run(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
 
 def says_back(questions: Sequence[str], speaking: LanguagePhrasing) -> int:
     """How many questions say something of an answer back before a probe."""
-    asked = (*speaking.go_on, *(text for known in speaking.after_echo.values() for text in known.texts))
+    asked = (
+        *speaking.go_on,
+        *(own.ask for own in speaking.own_probes),
+        *(text for known in speaking.after_echo.values() for text in known.texts),
+    )
     probes = tuple(f". {text}" for text in asked)
     return sum(question.endswith(probes) for question in questions)

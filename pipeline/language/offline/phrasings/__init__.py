@@ -29,6 +29,16 @@ class Hint(BaseModel):
     wished: bool = False
 
 
+class OwnProbe(BaseModel):
+    """Clauses in the second person that have a probe of their own, and what saying one back gains by it, 0 to 3."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    said: str
+    ask: str
+    gains: float = Field(ge=0, le=3)
+
+
 ToldAs = Literal["past", "present", "imagined"]
 """When what is said back is so."""
 
@@ -133,6 +143,7 @@ class LanguagePhrasing(BaseModel):
     moved: str = "(?!)"
     story_probes: tuple[str, ...] = ()
     after_echo: Mapping[str, AfterEcho] = {}
+    own_probes: tuple[OwnProbe, ...] = ()
     go_on: tuple[str, ...] = ()
     hears_on: tuple[str, ...] = ()
     lived: str = ""

@@ -449,3 +449,41 @@ def test_who_said_what_they_thought_is_not_asked_what_went_through_their_mind(
 def test_why_it_matters_is_hardly_asked_behind_it(back: SayingBack) -> None:
     LIKELY.update({"matter": 0.9, "like": 0.8})
     assert back.found(request())[0].text.endswith("What was that like for you?")
+
+
+STOOD = "What was going on in you at that moment?"
+
+
+@pytest.mark.parametrize(
+    ("clause", "probe"),
+    [
+        ("I stood there in the rain", STOOD),
+        ("I went and sat in the car a bit", STOOD),
+        ("I sat with him until he died", "What was that like for you?"),
+        ("I never told him about it", "How is that for you today?"),
+        ("I never asked", "How is that for you today?"),
+        ("I never did like it", "What was that like for you?"),
+    ],
+)
+def test_some_clauses_have_a_probe_of_their_own(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch, clause: str, probe: str
+) -> None:
+    answer = f"It was late. {clause}."
+    monkeypatch.setitem(RATINGS, echoes(answer)[0].text, 2.0)
+    LIKELY["like"] = 2.0
+    [said] = back.found(request(answer, focus_label=clause, focus_quote=clause))
+    assert said.text.split(". ")[1] == probe
+    assert (said.rating > 2.0) == (probe != "What was that like for you?")
+
+
+def test_such_a_probe_is_asked_once_and_not_of_who_said_what_they_thought(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RATINGS, "You stood there.", 2.0)
+    LIKELY["like"] = 2.0
+    about: dict[str, Any] = {"focus_label": "stood there", "focus_quote": "I stood there"}
+    again = request("It was late. I stood there.", all_questions=(f"You sat down. {STOOD}",), **about)
+    thinking = request("And I thought, why me? I stood there.", **about)
+    assert [said.text.split(". ")[1] for each in (again, thinking) for said in back.found(each)] == [
+        "What was that like for you?"
+    ] * 2
