@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from pipeline.acts import Act, HeardAct
+from pipeline.acts import HeardAct
 from pipeline.language.acts.rules import Rule, Rules, rules_for
 from pipeline.language.acts.unreadable import unreadable
 
@@ -15,25 +15,6 @@ LONGEST_NOTHING = 400
 """Characters beyond which nobody looks whether a message has words."""
 LONGEST_CLAUSE = 400
 """Characters of a clause that are looked at; longer ones are stories."""
-ORDER: tuple[Act, ...] = (
-    "risk",
-    "distress",
-    "wants_withdrawal",
-    "wants_stop",
-    "wants_pause",
-    "minor",
-    "personal_data",
-    "corrects",
-    "asks_back",
-    "asks_interviewer",
-    "complains",
-    "declines",
-    "wants_topic",
-    "dont_know",
-    "aside",
-    "thanks_greets",
-)
-"""Which act a clause is, where several rules find it."""
 LATE = 3
 """Clauses from the end that are late in a message."""
 ANSWERS = 5
@@ -137,26 +118,21 @@ def heard_clauses(text: str, question: str, rules: Rules) -> tuple[tuple[Clause,
 
 
 def _heard(message: _Message, number: int, rules: Rules) -> tuple[HeardAct, Rule] | None:
-    """The act of a clause by the first rule that finds one, sure ones before others, then in the order of acts."""
+    """The act of a clause by the first rule that finds one."""
     clause = message.clauses[number]
-    best: tuple[tuple[int, int], HeardAct, Rule] | None = None
     for rule in rules.rules:
-        rank = (0 if rule.sure else 1, ORDER.index(rule.act) if rule.act in ORDER else len(ORDER))
-        if best is not None and best[0] <= rank:
-            continue
         match = _match(rule, message, number)
-        if match is None:
-            continue
-        heard = HeardAct(
-            act=rule.act,
-            start=clause.start,
-            end=clause.end,
-            sure=rule.sure,
-            about=rule.spec.about,
-            details=_details(match),
-        )
-        best = (rank, heard, rule)
-    return (best[1], best[2]) if best is not None else None
+        if match is not None:
+            heard = HeardAct(
+                act=rule.act,
+                start=clause.start,
+                end=clause.end,
+                sure=rule.sure,
+                about=rule.spec.about,
+                details=_details(match),
+            )
+            return heard, rule
+    return None
 
 
 def _details(match: re.Match[str]) -> dict[str, str]:

@@ -15,6 +15,25 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipeline.acts import Act
 
 LANGUAGES = ("en", "de", "ar")
+ORDER: tuple[Act, ...] = (
+    "risk",
+    "distress",
+    "wants_withdrawal",
+    "wants_stop",
+    "wants_pause",
+    "minor",
+    "personal_data",
+    "corrects",
+    "asks_back",
+    "asks_interviewer",
+    "complains",
+    "declines",
+    "wants_topic",
+    "dont_know",
+    "aside",
+    "thanks_greets",
+)
+"""Which act a clause is, where several rules find it."""
 _NAME = re.compile(r"<(\w+)>")
 
 
@@ -76,7 +95,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Rules:
-    """A language's rules, compiled; in each act those that are sure come first."""
+    """A language's rules, compiled; those that are sure come first, then they stand in `ORDER`."""
 
     ends: re.Pattern[str]
     breaks: re.Pattern[str]
@@ -105,25 +124,31 @@ def compiled(spec: RulesSpec) -> Rules:
     def must(pattern: str) -> re.Pattern[str]:
         return _compiled(pattern, fragments)
 
+    rules = (
+        Rule(
+            act,
+            sure,
+            must(pattern),
+            rule,
+            ready(rule.unless),
+            ready(rule.unless_around),
+            ready(rule.asked),
+            ready(rule.unless_asked),
+        )
+        for act, rule, sure, pattern in _patterns(spec.acts)
+    )
     return Rules(
         ends=must(spec.ends),
         breaks=must(spec.breaks),
         fillers=must(spec.fillers),
         quotes=tuple(must(pattern) for pattern in spec.quotes),
-        rules=tuple(
-            Rule(
-                act,
-                sure,
-                must(pattern),
-                rule,
-                ready(rule.unless),
-                ready(rule.unless_around),
-                ready(rule.asked),
-                ready(rule.unless_asked),
-            )
-            for act, rule, sure, pattern in _patterns(spec.acts)
-        ),
+        rules=tuple(sorted(rules, key=_place)),
     )
+
+
+def _place(rule: Rule) -> tuple[bool, int]:
+    """Where a rule stands among those that may find the same clause."""
+    return not rule.sure, ORDER.index(rule.act) if rule.act in ORDER else len(ORDER)
 
 
 def _patterns(acts: Mapping[Act, tuple[RuleSpec, ...]]) -> Iterator[tuple[Act, RuleSpec, bool, str]]:

@@ -960,9 +960,8 @@ def _hinted(request: QuestionRequest, speaking: LanguagePhrasing, *, wished: boo
     last = _last_answer(request) or ""
     end = " ".join([request.lines[-1].complaint if wished and request.lines else "", *sentences(last)[-HINTS_IN:]])
     for hint in speaking.hints:
-        if any(was_asked(hint.ask, question) for question in request.all_questions):
-            continue  # Once is enough.
-        if (hint.wished or not wished) and (found := re.search(hint.said, end)):
+        found = re.search(hint.said, end) if hint.wished or not wished else None
+        if found and not any(was_asked(hint.ask, question) for question in request.all_questions):  # Once is enough.
             named = found.groupdict().get("x") or ""
             named = named.lower() if named.lower() in ("he", "she", "they") else second_person(named)
             return hint.ask.replace("{x}", named)

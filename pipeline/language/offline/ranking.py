@@ -287,15 +287,15 @@ def _worn(wording: Wording, moment: Moment) -> float:
     """What a wording loses because the same was asked before."""
     lately = moment.recent[-LATELY:]
     asked = [was_asked(wording.form.ask, question) for question in moment.recent]
-    stems = [(asks, told) for asks, told in STEMS if asks.search(wording.form.ask)]
-    alike = sum(any(asks.search(question) for asks, _ in stems) for question in lately)
-    answered = any(told.search(moment.answer) for _, told in stems)
-    roots = ROOTS * (ONCE.search(wording.form.ask) is not None and any(ONCE.search(q) for q in moment.recent))
-    roots += TOLD * (ONCE.search(wording.form.ask) is not None and moment.told.origins)
-    roots += (
-        MEANT * sum(MEANS.search(q) is not None for q in moment.recent) * (MEANS.search(wording.form.ask) is not None)
-    )
-    again = moment.complained and any(asks.search(question) for asks, _ in stems for question in moment.recent[-AGAIN:])
+    stems = _stems(wording.form.ask)
+    alike = sum(not stems.isdisjoint(_stems(question)) for question in lately)
+    answered = any(STEMS[number][1].search(moment.answer) for number in stems)
+    once = _says(ONCE, wording.form.ask)
+    roots = ROOTS * (once and any(_says(ONCE, question) for question in moment.recent))
+    roots += TOLD * (once and moment.told.origins)
+    if _says(MEANS, wording.form.ask):
+        roots += MEANT * sum(_says(MEANS, question) for question in moment.recent)
+    again = moment.complained and any(not stems.isdisjoint(_stems(question)) for question in moment.recent[-AGAIN:])
     return (
         TOLD * answered
         + roots
@@ -304,9 +304,27 @@ def _worn(wording: Wording, moment: Moment) -> float:
         + ASKED_LATELY * sum(asked[-LATELY:])
         + ASKED_LAST * float(asked[-1:] == [True])
         + ALIKE * max(0, alike - sum(asked[-LATELY:]))
-        + ALIKE_LAST * any(asks.search(question) for asks, _ in stems for question in lately[-1:])
+        + ALIKE_LAST * any(not stems.isdisjoint(_stems(question)) for question in lately[-1:])
         + max((jaccard(wording.text, question) for question in lately), default=0.0)
     )
+
+
+@lru_cache(maxsize=8192)
+def _stems(text: str) -> frozenset[int]:
+    """Numbers of those of `STEMS` that a question, or a form, asks for."""
+    return frozenset(number for number, (asks, _) in enumerate(STEMS) if asks.search(text))
+
+
+@lru_cache(maxsize=8192)
+def _says(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a question, or a form, has words of a pattern."""
+    return pattern.search(text) is not None
+
+
+@lru_cache(maxsize=8192)
+def _worn_out(text: str) -> float:
+    """What a wording loses by words that people have had enough of."""
+    return sum(loss for pattern, loss in WORN_OUT if pattern.search(text))
 
 
 def _fit(wording: Wording, moment: Moment) -> float:
@@ -351,7 +369,7 @@ def _known(wording: Wording, moment: Moment) -> float:
     if _says_back(wording, moment):
         back = SAID_BACK if WEIGHS.search(wording.text.split(".")[0]) else SAID_BACK_LIGHT
         back += SAID_PIECE * (wording.naming == "echo")
-    return back * (1 + moment.replied) + sum(loss for pattern, loss in WORN_OUT if pattern.search(wording.text))
+    return back * (1 + moment.replied) + _worn_out(wording.text)
 
 
 def _says_back(wording: Wording, moment: Moment) -> bool:
