@@ -157,6 +157,7 @@ def test_forms_that_moderators_hardly_ever_called_good_lose(monkeypatch: pytest.
     worn, plain = "What does that do for you?", "Tell me a bit more about that."
     before, plain_before = score_of(worn), score_of(plain)
     monkeypatch.setattr(ranking, "WORN_OUT", ())
+    monkeypatch.setattr(ranking, "_worn_out", ranking._worn_out.__wrapped__)  # Without what it remembers.
     assert score_of(worn) == pytest.approx(before + 0.6)
     assert score_of(plain) == plain_before
 
