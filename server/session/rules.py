@@ -13,6 +13,7 @@ A moderator's wish for another question takes an interview that is closing back 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -20,7 +21,7 @@ from pipeline.concept import SessionConfiguration
 from pipeline.conduct.memory import acknowledged
 from pipeline.engines.registry import strategies_of
 from pipeline.errors import InvalidAnswer
-from pipeline.grid.rating import parsed
+from pipeline.grid.rating import form_of, parsed
 from pipeline.outcome import STOPPED
 from pipeline.records import derived_id
 from pipeline.state import AppliedCommand, Consent, Directive, InterviewState, SessionStatus, Utterance
@@ -180,17 +181,43 @@ def resume(state: InterviewState, by: Side, now: datetime, resume_until: timedel
 
 
 def _stop_taken_back(state: InterviewState, now: datetime) -> Change:
+    """Go on after all: the question that was open is asked once more, for the farewell stands behind it."""
     conduct = state.conduct.model_copy(update={"stopping_until": None, "offers": (), "asked": ""})
-    return _changed(
+    question = state.stopped_question
+    change = _changed(
         state,
         now,
         state.resume_status or "active",
         "stop_taken_back",
         resume_status=None,
-        question=state.stopped_question,
+        question=question,
         stopped_question=None,
         conduct=conduct,
     )
+    if question is None:
+        return change
+    again = Utterance(
+        id=derived_id(state.session_id, question.turn_number, "asked again", state.rev),
+        turn_number=question.turn_number,
+        speaker="interviewer",
+        kind="rephrase",
+        text=question.text,
+        recorded_at=now,
+        strategy=question.strategy,
+        focus_key=question.focus_key,
+    )
+    asked = question.model_copy(update={"utterance_id": again.id})
+    after = change.state.model_copy(update={"question": asked, "utterances": (*state.utterances, again)})
+    said: Event = {
+        "type": "question.completed",
+        "turn_number": question.turn_number,
+        "text": question.text,
+        "fallback": False,
+    }
+    ratings = form_of(state.grid, question.target)
+    if ratings is not None:
+        said["ratings"] = ratings
+    return replace(change, state=after, events=(*change.events, said))
 
 
 def complete_stop(state: InterviewState, now: datetime) -> Change:

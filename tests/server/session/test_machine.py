@@ -230,3 +230,22 @@ def test_extend_and_direct_and_settings_are_kept() -> None:
     state = rules.change_settings(state, {"spoken": True}, LATER).state
     assert rules.change_settings(state, {"spoken": True}, LATER).state is state
     assert state.rev == 3
+
+
+def test_question_is_asked_once_more_where_a_stop_is_taken_back() -> None:
+    asking = asked()
+    stopping = asked(
+        status="closing",
+        question=None,
+        resume_status="active",
+        stopped_question=asking.question,
+        conduct=asking.conduct.model_copy(update={"stopping_until": LATER, "offers": ("resume",)}),
+    )
+    back = rules.resume(stopping, "respondent", NOW, WEEK)
+    assert (back.state.status, back.state.status_reason) == ("active", "stop_taken_back")
+    [again] = back.state.utterances
+    assert (again.kind, again.turn_number, again.text) == ("rephrase", 0, "Why coffee?")
+    assert back.state.question is not None
+    assert (back.state.question.text, back.state.question.utterance_id) == ("Why coffee?", again.id)
+    assert [event["type"] for event in back.events] == ["session.state", "question.completed"]
+    assert back.events[1]["text"] == "Why coffee?"

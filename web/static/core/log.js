@@ -9,7 +9,7 @@
 /**
  * @typedef {{key: string, speaker: "interviewer" | "respondent", turn: number, text: string,
  *   kind: "question" | "closing" | "reply" | "answer" | "aside" | "skip" | "correction" | "rate", utteranceId: string | null,
- *   turnKey: string | null, edited: boolean}} Entry
+ *   turnKey: string | null, edited: boolean, again?: boolean}} Entry
  * @typedef {{id?: string, turn_number: number, speaker: string, text: string, kind?: string | null}} TranscriptRow
  */
 
@@ -21,8 +21,12 @@ export const answerKey = (turn) => `a${turn}`;
 /** Whether it was said beside the questions and their answers. @param {Entry} entry */
 const beside = (entry) => entry.kind === "aside" || entry.kind === "reply";
 
-/** A turn's answer comes before the question it led to, and what was said beside it after that. @param {Entry} entry */
-const rank = (entry) => entry.turn * 2 + (beside(entry) ? 1.5 : entry.speaker === "respondent" ? 0 : 1);
+/**
+ * A turn's answer comes before the question it led to; what was said beside it, and the question asked once more, after
+ * that, in the order in which they came.
+ * @param {Entry} entry
+ */
+const rank = (entry) => entry.turn * 2 + (beside(entry) || entry.again ? 1.5 : entry.speaker === "respondent" ? 0 : 1);
 
 /**
  * @param {readonly Entry[]} log
@@ -34,6 +38,20 @@ export function put(log, entry) {
   if (at >= 0) return log.map((old, index) => (index === at ? entry : old));
   const before = log.findIndex((old) => rank(old) > rank(entry));
   return before < 0 ? [...log, entry] : [...log.slice(0, before), entry, ...log.slice(before)];
+}
+
+/**
+ * The log with a question. One that is asked once more stands behind what was said beside it meanwhile.
+ *
+ * @param {readonly Entry[]} log
+ * @param {Entry} entry
+ * @returns {Entry[]}
+ */
+export function ask(log, entry) {
+  const at = log.findIndex((old) => old.key === entry.key);
+  const later = at >= 0 && log.slice(at + 1).some((old) => old.kind === "reply" && old.turn === entry.turn);
+  if (later) return put(log.filter((old) => old.key !== entry.key), { ...entry, again: true });
+  return put(log, log[at]?.again ? { ...entry, again: true } : entry);
 }
 
 /** @param {number} turn @param {string} text @param {boolean} closing whether nobody answers it. @returns {Entry} */
@@ -106,7 +124,7 @@ export function fromTranscript(rows, known) {
     const key = mine ? answerKey(row.turn_number) : questionKey(row.turn_number);
     const old = known.find((entry) => entry.key === key);
     const twin = log.find((entry) => entry.key === key);
-    log = put(log, {
+    log = (mine ? put : ask)(log, {
       key,
       speaker: mine ? "respondent" : "interviewer",
       turn: row.turn_number,

@@ -2,7 +2,7 @@
 
 import { reactionTo } from "./errors.js";
 import { alive } from "./link.js";
-import { answer, answerKey, folded, fromTranscript, lastQuestion, put, question, questionKey, replied } from "./log.js";
+import { answer, answerKey, ask, folded, fromTranscript, lastQuestion, put, question, questionKey, replied } from "./log.js";
 import { pendingKey } from "./messages.js";
 import { parseRated, ratedWords } from "./ratings.js";
 import { ENDED, ERASED, PAUSED, busy, openQuestion, scene } from "./state.js";
@@ -102,7 +102,7 @@ function completed(state, message) {
   return [
     {
       ...state,
-      log: put(state.log, {
+      log: ask(state.log, {
         ...question(turn, text, message.closing === true || old?.kind === "closing"),
         utteranceId: message.utterance_id ?? old?.utteranceId ?? null,
       }),
