@@ -225,8 +225,9 @@ class Concept(Spec):
     facts: dict[str, str] = Field(
         default={},
         description="Truthful answers to what respondents ask about the interview, in the concept's first language, by "
-        "subject: machine, person, readers, recording, names, length, left, purpose, who, how_much, why_ask, help, "
-        "name, language, incentive, other. Those that are missing are the ones of `conduct.yaml`.",
+        "subject: machine, person, readers, recording, names, part, data, selling, length, left, purpose, who, "
+        "how_much, why_ask, help, name, language, incentive, other. Those that are missing are the ones of "
+        "`conduct.yaml`.",
     )
     conduct: dict[str, dict[str, Any]] = Field(
         default={},

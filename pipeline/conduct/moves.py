@@ -176,11 +176,9 @@ def move_for(moment: Moment) -> Move | None:
     if chosen is not None:
         return chosen
     decisive = _decisive(moment)
-    if decisive is None:
-        return None
-    move = _BY_ACT[decisive.act](moment, decisive)
+    move = _BY_ACT[decisive.act](moment, decisive) if decisive is not None else None
     if move is None:
-        return None
+        return _age_untold(moment)
     move = _accompanied(moment, move)
     if move.then in ("easier", "engine") and (moment.closing or moment.questions_left <= 0):
         # Nothing is asked any more but what ends the interview.
@@ -189,6 +187,13 @@ def move_for(moment: Moment) -> Move | None:
     if move.act in REPAIRS and not move.counts and not move.offers and repairs >= moment.policy.repairs_in_a_row:
         move = replace(move, offers=WAYS_ON)
     return move
+
+
+def _age_untold(moment: Moment) -> Move | None:
+    """An alert where somebody was asked for their age and has told something else: a person looks at it."""
+    if moment.conduct.asked != "age":
+        return None
+    return Move("minor", "", "engine", counts=True, alert="minor")
 
 
 def chosen_offer(moment: Moment) -> OfferName | None:
@@ -294,6 +299,8 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
         return "no"
     if _would_go_on(moment):
         return "no"
+    if asked == "stop" and short and _says(moment, texts.stop_words) and not _begins(said, texts.no_begins):
+        return "yes"
     if asked in ("stop", "pause", "risk") and short and _begins(said, texts.yes_begins):
         return "yes"
     if asked == "risk" and moment.find("risk") is None and _has(said, texts.safe_words):
@@ -528,7 +535,10 @@ def _distress(moment: Moment, heard: HeardAct) -> Move:
 
 
 def _stop(moment: Moment) -> Move:
-    return Move("wants_stop", moment.texts.stop, "stop", offers=("resume", "withdraw"))
+    """The end, with help for somebody who may be in danger."""
+    danger = any(alert.code == "risk" for alert in moment.conduct.alerts)
+    offers: tuple[OfferName, ...] = ("resume", "withdraw")
+    return Move("wants_stop", moment.texts.stop, "stop", offers=offers, help=_help(moment) if danger else "")
 
 
 def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:

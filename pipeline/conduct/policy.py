@@ -17,7 +17,16 @@ SAFETY = frozenset(
         *("risk", "risk_spoken_of", "risk_ask", "risk_mistaken", "safe_words"),
         *("help", "help_kiosk", "distress", "distress_again", "distress_ask", "distress_in_story"),
         *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
-        *("yes_begins", "no_begins", "back_words", "go_on_words", "go_on_plainly", "part_words", "keep_words"),
+        *(
+            "stop_words",
+            "yes_begins",
+            "no_begins",
+            "back_words",
+            "go_on_words",
+            "go_on_plainly",
+            "part_words",
+            "keep_words",
+        ),
         "withdrawal_part",
     }
 )
@@ -114,6 +123,9 @@ class ConductTexts(Spec):
     offers: dict[OfferName, str] = Field(description="Labels of what can be chosen; read aloud, they are understood.")
     yes_words: Several = Field(min_length=1, description="Whole messages that mean yes.")
     no_words: Several = Field(min_length=1, description="Whole messages that mean no.")
+    stop_words: Several = Field(
+        default=(), description="Words of a short message that mean: stop, where it was asked whether to."
+    )
     yes_begins: Several = Field(default=(), description="Words that mean yes where a message begins with them.")
     no_begins: Several = Field(default=(), description="Words that mean no where a message begins with them.")
     part_words: Several = Field(
@@ -133,8 +145,8 @@ class ConductTexts(Spec):
     back_words: Several = Field(default=(), description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
         description="Truthful answers to what respondents ask, by subject: machine, person, opinion, heard, readers, "
-        "recording, names, part, length, left, purpose, who, how_much, why_ask, help, name, language, incentive, "
-        "other; `{left}` and `{topic}` are filled in."
+        "recording, names, part, data, selling, length, left, purpose, who, how_much, why_ask, help, name, language, "
+        "incentive, other; `{left}` and `{topic}` are filled in."
     )
 
 

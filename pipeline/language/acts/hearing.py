@@ -19,9 +19,11 @@ import numpy as np
 
 from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, Act, HeardAct
 from pipeline.language.acts.beside import Message, with_talk
+from pipeline.language.acts.danger import in_danger
 from pipeline.language.acts.outright import denies_nothing, said_outright, with_outright
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
+from pipeline.language.acts.study import of_the_study
 from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, OF_REPORTS, REPORTS, about_of
 from pipeline.language.reader import heads
 from pipeline.language.reader.message import MessageModel
@@ -82,7 +84,8 @@ NAMED_IN_A_STORY: dict[Act, re.Pattern[str]] = {
         r"|(?:can'?t|cannot|don'?t want to|won'?t|not) (?:go|carry) (?:on|any further)|end (?:at|here|it|this|now)"
         r"|(?:switch|log|sign|head|ring|hang)\w* (?:it |this |you )?(?:off|up)|stop\w*|conclude|enough"
         r"|clos(?:e|ing) (?:here|now|there|it|this|off|(?:the|this) (?:chat|interview|conversation|window|app|page))"
-        r"|(?:have|got|need|must|best|better|dey|gotta)(?: to)? (?:go|leave|run|dash|be off|be going)|it for me|fed up"
+        r"|(?:have|got|need|must|best|better|dey|gotta)(?: to)? (?:go|leave|run|dash|be off|be going)|it for me"
+        r"|fed up"
         r"|no puff|quit|giv(?:e|ing) up|finish\w*|done|questions?|interview|cheers|thanks?|thank you)\b",
         re.IGNORECASE,
     ),
@@ -140,6 +143,12 @@ DOUBTS_HARM = 0.9
 """Probability that a clause only tells from which a rule that hears danger in it is no longer sure, if …"""
 UNSHARED = 0.005
 """… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
+NOT_THEY = (
+    r"\b(?:he|she|they|we|my \w+|nobody|people)(?: \w+)? (?:can't|cannot|can not|won't|doesn't|don't|didn't|never"
+    r"|couldn't|wouldn't)"
+    r"(?: really| ever| even| want to| like to)* (?:talk|speak|talks|speaks|talked|spoke)(?: to \w+)? (?:about|of)\b"
+)
+"""Somebody else who does not speak of something: “We don't talk about it.”"""
 SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     "wants_withdrawal": re.compile(
         r"\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b|\b(?:you|please) keep what i\b"
@@ -154,6 +163,16 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     "minor": re.compile(
         r"\b(?:i'?m|i am)(?: only| just| already| now| still| nearly)? (?:1[89]|[2-9]\d)\b", re.IGNORECASE
     ),
+    "risk": re.compile(
+        r"\bnothing(?: much| really| bad| special| at all)? happened\b(?!.*\b(?:knife|gun|blood|hit|die|dead"
+        r"|kill\w*)\b)",
+        re.IGNORECASE,
+    ),
+    "wants_pause": re.compile(
+        r"\b(?:moment|minute|second|bit|hour)s? (?:to|for|by) (?:myself|ourselves)\b", re.IGNORECASE
+    ),
+    "declines": re.compile(NOT_THEY, re.IGNORECASE),
+    "complains": re.compile(NOT_THEY, re.IGNORECASE),
     "distress": re.compile(
         r"\b(?:good|happy) (?:tears|ones?)\b|\btears of (?:joy|happiness|laughter)\b|\b(?:not|n't|wasn't) crying\b"
         r"|\b(?:with|for) joy\b",
@@ -236,7 +255,8 @@ CONTRADICTS = re.compile(
     r"^\W*(?:(?:oh|ah|god|well|lord|what|good grief|dear me|ha|sorry|danger)\W+){0,4}(?:no|nope)\b[\s,.!;]+"
     r"(?:(?:no|well|love|mate|god|good grief)\W+){0,3}"
     r"(?:nobody(?:['’]s| is| was| has)? (?:in|dead|died|dying|hurt|hurting|ill)\b"
-    r"|(?:i['’]?m|i am|he['’]?s|he is|she['’]?s|she is|they['’]?re|they are)(?:n['’]t| not) (?:dead|dying|in any danger"
+    r"|(?:i['’]?m|i am|he['’]?s|he is|she['’]?s|she is|they['’]?re|they are)(?:n['’]t| not) (?:dead|dying"
+    r"|in any danger"
     r"|in danger|ill|upset|crying)\b|(?:he|she|they)(?:['’](?:s|re)| is| are) (?:alive|fine)\b|not dead\b)"
     r"|\b(?:one|a|two|a small|a slight) corrections?[.:,]|\bi (?:should|must) correct (?:one|that|this|myself|it)\b"
     r"|,? i said,? not (?:for|to|with|of|me|him|her|them|us)\b",
@@ -245,7 +265,8 @@ CONTRADICTS = re.compile(
 """Denies what the interviewer took for granted, or names a correction: “No, nobody's in danger.”, “For us, I said, not
 for me.” What is denied else may agree: “You never got up first.” “Well, no, I didn't.”"""
 NAMES_OUT = re.compile(
-    r"\b(?:please|can|could|would|will)\b[^.?!]{0,60}\b(?:leave|keep|take|cut)\b[^.?!]{0,30}\bnames?\b[^.?!]{0,20}\bout\b"
+    r"\b(?:please|can|could|would|will)\b[^.?!]{0,60}\b(?:leave|keep|take"
+    r"|cut)\b[^.?!]{0,30}\bnames?\b[^.?!]{0,20}\bout\b"
     r"|\b(?:leave|keep|take) (?:the |our |all |my |any )?names? out\b[^.?!]{0,20}\bplease\b",
     re.IGNORECASE,
 )
@@ -343,7 +364,8 @@ class ActHearing:
                 text, question, clauses, judged, denied | (ENDS if goes_on or LIFE.search(text) else set())
             )
             found = with_talk(found, of_talk, message)
-        return joined(clauses, with_outright(clauses, found, said_outright(text, question)))
+        said = (*said_outright(text, question), *of_the_study(text), *in_danger(text))
+        return joined(clauses, with_outright(clauses, found, said))
 
     def _with_the_whole(
         self,

@@ -43,7 +43,8 @@ _SAID = re.compile(
     r"|told you)|(?: did| just| already)+ (?:say|tell you))"
     r"(?: that)?,? (?:i(?:'ve| have)? ?(?:have|need|had|got|must|gotta|wanted|want)(?: to)? (?:go|leave|stop"
     r"|finish|end)\b"
-    r"|(?:good)?bye\b|i(?:'m| was| am) (?:going|off|leaving|done|finished)\b)(?=\W*(?:$|[.!?…\n]))",
+    r"|(?:good)?bye\b|(?:yes,? )?(?:please )?stop(?: it| here| now| please)*\b|i(?:'m| was| am) (?:going|off|leaving"
+    r"|done|finished)\b)(?=\W*(?:$|[.!?…\n]))",
     re.IGNORECASE,
 )
 """They have said so before."""

@@ -95,7 +95,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Rules:
-    """A language's rules, compiled; those that are sure come first, then they stand in `ORDER`."""
+    """A language's rules, compiled; the first that finds a clause says what it is."""
 
     ends: re.Pattern[str]
     breaks: re.Pattern[str]
@@ -146,9 +146,13 @@ def compiled(spec: RulesSpec) -> Rules:
     )
 
 
-def _place(rule: Rule) -> tuple[bool, int]:
-    """Where a rule stands among those that may find the same clause."""
-    return not rule.sure, ORDER.index(rule.act) if rule.act in ORDER else len(ORDER)
+def _place(rule: Rule) -> tuple[bool, bool, int]:
+    """Where a rule stands among those that may find the same clause.
+
+    A correction that is one only by what was asked comes last: “I prefer not to answer that.”
+    """
+    by_question = rule.act == "corrects" and rule.asked is not None
+    return by_question, not rule.sure, ORDER.index(rule.act) if rule.act in ORDER else len(ORDER)
 
 
 def _patterns(acts: Mapping[Act, tuple[RuleSpec, ...]]) -> Iterator[tuple[Act, RuleSpec, bool, str]]:

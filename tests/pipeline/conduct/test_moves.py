@@ -263,7 +263,32 @@ def test_minor_is_held_back_and_a_doubtful_age_is_asked_once() -> None:
     assert no is not None and no.then == "hold"
     yes = move_for(moment("yes I am", conduct=conduct))
     assert yes is not None and yes.then == "again"
-    assert move_for(moment("in year nine", ("in year nine", "minor"), sure=False, conduct=conduct)) is None
+    again = move_for(moment("in year nine", ("in year nine", "minor"), sure=False, conduct=conduct))
+    assert again is not None and (again.text, again.then, again.alert) == ("", "engine", "minor")
+    untold = move_for(moment("My mum buys it.", conduct=conduct))
+    assert untold is not None and (untold.then, untold.alert) == ("engine", "minor")
+
+
+def test_who_was_in_danger_is_told_of_help_once_more_at_the_end() -> None:
+    danger = whole("I want to die", "risk")
+    stop = move_for(moment("I want to stop", ("I want to stop", "wants_stop"), conduct=after(danger)))
+    plain = move_for(moment("I want to stop", ("I want to stop", "wants_stop")))
+    assert stop is not None and stop.then == "stop" and stop.help == danger.help != ""
+    assert plain is not None and plain.help == ""
+
+
+@pytest.mark.parametrize("said", ["stop, yes", "Stop", "ok stop here please", "yes"])
+def test_asked_whether_to_stop_a_stop_in_whatever_words_is_one(said: str) -> None:
+    asked = whole("enough?", "wants_stop", sure=False)
+    move = move_for(moment(said, conduct=after(asked)))
+    assert move is not None and move.then == "stop"
+
+
+@pytest.mark.parametrize("said", ["don't stop", "no, not stop"])
+def test_asked_whether_to_stop_who_denies_it_goes_on(said: str) -> None:
+    asked = whole("enough?", "wants_stop", sure=False)
+    move = move_for(moment(said, conduct=after(asked)))
+    assert move is None or move.then != "stop"
 
 
 def test_age_that_is_enough_is_content() -> None:

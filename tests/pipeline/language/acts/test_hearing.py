@@ -469,7 +469,7 @@ def test_plea_to_keep_what_was_said_is_no_wish_to_delete_it(trained: ActHearing)
     text = "No, no, don't delete anything, I never said that. You keep what I told you."
     assert "wants_withdrawal" not in {act.act for act in trained.read_sync(text, question, "en")}
     text = "Take that sentence off my file, please, I do not want it kept."
-    assert "wants_withdrawal" in {act.act for act in trained.read_sync(text, question, "en")}
+    assert ("asks_interviewer", "part") in {(act.act, act.about) for act in trained.read_sync(text, question, "en")}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,214 @@
+"""Hears what somebody says plainly of not wanting to live, of harming themselves and of being hurt, whatever was asked,
+and whatever stands around it (English).
+
+Rules and reader weigh a message as a whole, and what was asked before it; what is said plainly can't be weighed away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.acts import Act
+from pipeline.language.acts.outright import Said
+
+_GONE = r"(?:gone|dead|not (?:here|around|there|alive)|out of the way)"
+_NOT_HERE = (
+    r"(?:was|were) ?(?:n't|nt| not| no longer)(?: even)? (?:here|around|alive|born|there)(?: any ?more| at all)?"
+)
+_SOMEBODY = (
+    r"(?:he|she|they|my (?:husband|wife|partner|boyfriend|girlfriend|dad|father|mum|mam|mother|step\w+|son"
+    r"|daughter|brother|sister|uncle|ex)"
+    r"|(?:the|his|her) (?:father|boyfriend|husband))(?: also| just| always| often| sometimes| still| even| has"
+    r"| had|'s)*"
+)
+_DYING: Sequence[str] = (
+    r"\bi (?:really |just |honestly |sometimes |often )*(?:don't|do not|dont|didn't) (?:really |even )?want to"
+    r" (?:live|be alive|exist|wake up|go on living|carry on living|be (?:here|around|in this world) (?:any ?more"
+    r"|any longer))\b"
+    r"(?! (?:with|in|there|alone|like|near|at|on|for|under|to)\b)",
+    r"\bdon'?t (?:plan|want|expect|intend) to (?:still )?be (?:alive|living)\b",
+    rf"\bbetter (?:off )?if i (?:just |simply |really )?(?:{_NOT_HERE}|(?:was|were|'m|am) (?:just )?{_GONE})",
+    r"\b(?:everyone|everybody|they|they all|the kids|my (?:\w+ )?\w+|you all|people|he|she)(?:'d| would| will|'ll"
+    r"| might)? (?:all )?"
+    r"be(?: all| so much| much| far| just)* better off without me\b",
+    rf"\b(?:nobody|no one|no-one|who) (?:would|'d|will|'ll)(?: even| ever| really)* (?:notice|miss me|care)"
+    rf" if i (?:was|were|am|'m|just|died|disappeared|went|did)(?: just)?(?: {_GONE})?\b"
+    r"(?! (?:late|ill|off|away|on|in|there for|out for|to leave (?:the|early)))",
+    r"\b(?:nobody|no one|no-one)(?: would|'d| will|'ll)(?: even| ever| really)* miss me\b(?! (?:for|at|in|on"
+    r"|if i left)\b)",
+    r"\bi(?:'m| am| was|'ve been| have been)?(?: always| often| still| just| keep)* (?:think|thinking"
+    r"|thought)(?: \w+){0,2} (?:about|of|on)"
+    r" (?:jumping(?=\W*$|[.,;!]| off\b| in front\b| under\b| from\b)|ending it all\b|ending my life"
+    r"|killing myself|suicide|not waking up"
+    r"|dying(?=\W*$|[.,;!])|throwing myself (?:off|under|in front)|walking into the (?:sea|river|water|traffic)"
+    r"|stepping (?:off|out) in front|driving (?:off the|into a (?:tree|wall))|how (?:i|to) (?:could |would "
+    r"|might |can )?(?:do it|end it|kill))",
+    r"\b(?:don't|do not|dont) want to wake up(?: in the mornings?)?(?: any ?more| at all)\b",
+    r"\b(?:think|thinking) (?:about|of) (?:ending it(?=\W*$|[.,;!])|(?:stepping|jumping|walking"
+    r"|going) (?:out )?in front of)",
+    r"\bi(?:'ll| will|'m| wo|ll)? ?(?:not|n'?t)(?: going to)? be (?:here|around|there)(?: \w+){0,3} (?:anyway"
+    r"|long enough|any ?more|i(?:'ve| have) decided)\b",
+    r"\b(?:have|having|had|get|getting|got)(?: \w+){0,3} (?:suicidal (?:thoughts|ideas|feelings)|thoughts (?:of"
+    r"|about) (?:not (?:wanting to )?(?:be|being|live|living)"
+    r"|suicide|killing myself|ending (?:it|my)|dying|death))\b|\bi(?:'m| am| feel) suicidal\b",
+    r"\b(?:don't|do not|dont) (?:see|know) why i should (?:keep|go on|carry on|still|even) ?(?:living|live"
+    r"|be alive|exist)\b",
+    r"\bthink about (?:jumping(?=\W*$|[.,;!])|not waking up)",
+    r"\bi (?:really |just |often |sometimes )*(?:can't|cannot|don't|do not|dont|cant) see (?:the|any|much"
+    r"|a) (?:point|reason|sense)"
+    r"(?: (?:of|in|to|for|with))*(?: (?:me|my))? (?:carrying on|carry on|going on|go on|living|live|life"
+    r"|being here|be here|being alive|waking up"
+    r"|it all any ?more)\b(?! (?:with|about|like|at|in)\b)",
+    r"\b(?:see|have|has|there(?:'s| is)) no (?:reason|point|sense)(?: (?:in|to|for me|for"
+    r"|any ?more))*(?: [^.!?]{0,20})? "
+    r"(?:to live|living|to be (?:here|alive|around)|be here any ?more|being (?:here|alive)|to go on living"
+    r"|to carry on living)\b",
+    r"\b(?:my )?life (?:has|makes|is) (?:no|without) (?:sense|point|meaning|more sense)(?: any ?more| for me)*\b"
+    r"|\bno point (?:in|to) (?:my )?life\b",
+    r"\bi (?:just |really )*(?:want|wish|need) (?:it|everything|this|all of it|all this"
+    r"|my life)(?: all)? (?:to (?:stop|end|be over)|would (?:stop|end))"
+    r"\W{1,3}(?:for ever|forever|for good|me too|too)\b",
+    r"\b(?:waiting|want|wish) for it to be over\b[^.!?]{0,12}\bmy life\b",
+    r"\b(?:so |just |really |that )?tired of (?:being alive|living|(?:my |this )?life)\b(?! (?:in|with|at|out|on"
+    r"|off|here|there|like|under|alone|next|as)\b)",
+    r"\bi (?:wish|hope|pray)(?:ed)? i(?:'d| would| could| had| do|'ll)?(?: just| only)? ?(?:not|never|didn't"
+    r"|don't|wouldn't|won't)"
+    r"(?: have)? (?:wake up|woken up|wake up again|been born|be here any ?more)\b",
+    r"\bi wish i (?:was|were)(?:n't| not) (?:alive|born|here any ?more|around any ?more)\b|\bi wish i (?:was"
+    r"|were) (?:dead|never born)\b",
+    r"\bi (?:just |only )?(?:want|wanted|'d like|would like) to (?:go to sleep|fall asleep)(?: and| to)? (?:not"
+    r"|never) (?:to )?wake up\b",
+    r"\bi(?:'ll| will)? ?(?:just |really |only |also |do |still )*(?:want|wanna|'d like|would like|hope|am going"
+    r"|'m going|am gonna|'m gonna|am planning"
+    r"|'m planning|am ready|tried|have tried|plan|might|could|try|have decided|decided)(?: to)? "
+    r"(?:die|end my (?:own )?life|kill my ?self|be dead|take my (?:own )?life|end it all|do myself in)\b(?! (?:of"
+    r"|laughing|for|with laughter|from embarrassment))",
+    r"\bim (?:going to|gonna|planning to|about to|ready to) (?:kill my ?self|end it all|end my life"
+    r"|take my (?:own )?life)\b",
+    r"\b(?:don'?t|do not|no longer) care (?:if|whether) i (?:live|am alive|'m alive|wake up|die)\b",
+    r"\bi (?:can't|cannot|can not|cant|don't want to|do not want to) (?:go on|carry on|keep on) living\b",
+    r"\b(?:soon|by (?:tomorrow|tonight|then|monday|the weekend|next week|sunday)|tomorrow) (?:i will|i'll"
+    r"|ill) be (?:gone|dead|out of (?:it|here for good))\b"
+    r"|\bi(?:'ll| will) be (?:gone|dead) (?:anyway|soon|by (?:then|tomorrow|tonight)|tomorrow)\b(?! (?:to|for"
+    r"|from|on|at)\b)",
+    r"\b(?:won'?t|wont|will not|don'?t) (?:need|be needing) (?:them|it|any of it|anything"
+    r"|my things)(?: any ?more)? (?:soon|where i'?m going)\b"
+    r"|\bgiv(?:e|ing) (?:all )?my (?:things|stuff|clothes|books|records) away\b(?=.{0,60}\b(?:won'?t|wont"
+    r"|will not|soon|any ?more)\b)",
+    r"\bwhen (?:he|she|the dog|the cat|mum|my mum|mother) (?:is|has|'s) (?:gone|died|dead)[^.!?]{0,12} i(?:'m| am"
+    r"|'ll| will)(?: be)? (?:going|go|gone|follow)(?: too| with)?\b",
+    r"\bgo (?:to )?where (?:he|she|my (?:wife|husband|son|daughter|mum|dad)) is\b(?=.{0,5}$|[.,;!])",
+    r"\bif i (?:just )?(?:jump|jumped|would jump|step|stepped|fell|let go)(?: off| from| out of| in front of"
+    r"| under) (?:the|a|this) "
+    r"(?:bridge|roof|balcony|window|train|bus|platform|cliff|car|lorry|tram|kerb)\b",
+    r"\bsoon (?:nobody|no one|you) (?:has|have|will have|won't have|needs?)(?: to)? (?:to )?(?:worry|bother|look"
+    r"|care)\b.{0,20}\babout me\b",
+    r"\b(?:last thing|last words?) i(?:'ll| will)?(?: ever)? (?:write|say|do|type)\b(?= (?:to anyone|to anybody"
+    r"|to you all|in my life|ever|here on earth))",
+    r"\b(?:written|wrote|writing|write) (?:the |my |a |all the )?(?:goodbye|good-bye|farewell|suicide"
+    r"|last) (?:letters?|notes?)\b",
+    r"\bi(?:'ve| have)? (?:already )?(?:written|wrote) (?:the|my|a) (?:letters?|notes?) (?:to|for) my"
+    r" (?:family|kids|children|wife|husband|parents|mum|mother|son|daughter|daughters|sons)\b"
+    r"(?=.{0,60}\b(?:gone|find it|goodbye|after|when i'm)\b|\W*$)",
+    r"\bi(?:'ve| have)(?: got)? (?:the |enough |my |all the |his |her )?(?:tablets|pills|rope"
+    r"|sleeping pills)(?: \w+){0,2} (?:already|ready|saved|saved up|hidden|put by|for it)\b",
+)
+_HARMS: Sequence[str] = (
+    r"\bi(?:'ve| have| had)?(?: been| just| always| sometimes| often| also| still| then| have| started| start"
+    r"| keep| began| want| wanted)* (?:to )?"
+    r"(?:cut(?= my ?self\b.{0,60}\b(?:again|always|sometimes|often|afterwards?|when (?:i|it)|because|to feel"
+    r"|did it|on (?:my|the) (?:arms?|wrists?|legs?|thighs?)|ashamed|every)\b)"
+    r"|cutting|burn|burning|burnt|hurt|hurting|hit|hitting|harm|harming|scratch|scratching|starve|starving|bite"
+    r"|biting) my ?self\b"
+    r"(?! (?:shaving|while|when (?:i was )?(?:cooking|cutting|chopping|shaving|peeling)|(?:with|on) (?:the|a|that"
+    r"|an?) "
+    r"(?:knife|tin|can|glass|paper|edge|lid|peeler|tool|blade of|saw|screwdriver|oven|pan|kettle|stove|pot|iron"
+    r"|steam|corner|door|machine|bread)|at work"
+    r"|in the (?:kitchen|garden|gym)|by accident|badly on|off\b|short|a (?:slice|piece|bit)|some|some slack|out\b"
+    r"|loose))",
+    r"\b(?:start(?:ed|ing)?|began|been|back to|stopped myself from) (?:cutting|self[- ]?harm(?:ing)?"
+    r"|with self[- ]?harm)(?: again| myself)?\b(?! (?:down|out|back|the|corners|costs|hair|off|vegetables|meat"
+    r"|carbs|sugar|wood))",
+    r"\b(?:cuts|cut marks|burns|scars) (?:on|all over|up|down) my (?:arms?|legs?|wrists?|thighs?|stomach"
+    r"|belly)\b(?=.{0,60}\b(?:new|fresh|again|hide|sleeves|myself|sees?|done)\b|.{0,3}$)",
+    r"\bscratch(?:ed|ing)? my (?:\w+) (?:until|till) (?:they|it) (?:bleeds?|bled)\b|\b(?:hit|bang|banged|hitting"
+    r"|banging) my head (?:on|against) the wall\b"
+    r"(?=.{0,40}\b(?:till|until|hurts?|bleeds?|again|calm)\b)",
+    r"\b(?:and|then|to|but) (?:i )?(?:hurt|cut|burn|scratch|hit|punish) my ?self\b(?=.{0,40}\b(?:always|again"
+    r"|like i|when it|for it|every time|with a (?:knife|blade|razor)|my (?:mum|mother|dad) doesn)\b)",
+    r"\bi (?:burn|cut|hurt|scratch|hit) my ?self(?=\W*$|[.,;!]| (?:sometimes|often|again|when|every|a lot|because"
+    r"|at night|so)\b)",
+    r"\bself[- ]harm(?:ing|ed)? again\b|\bi (?:do )?self[- ]?harm\b",
+)
+_HURT: Sequence[str] = (
+    rf"\b{_SOMEBODY} (?:hits|beats|slaps|kicks|punches|strangles|chokes|(?:pushes|shoves)(?= me and \w+s? me)"
+    rf"|(?:will|'ll|is going to) (?:beat|hit|hurt|strangle)|(?:slapped|kicked|punched|strangled|choked|hit"
+    rf"|beat)(?= me\b"
+    r"(?:.{0,60}\b(?:again|often|always|every|drunk|does it|did it|last (?:night|week|month)|yesterday|today"
+    r"|tonight|this (?:week|morning)"
+    r"|in the (?:face|stomach|head)|keeps|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|stop)\b)))"
+    r" me\b(?! (?:from behind|with (?:his|her|the|a) (?:car|van|bike|ball|bill|door|trolley|question|idea|price"
+    r"|fee|text)|by accident|out|off|up for|to it|at (?:chess|cards|tennis|golf|table|darts|it)"
+    r"|home|a (?:look|ball|party)|like a|for (?:money|a lift|cash)|\d|back (?:a )?(?:text|message)|in (?:the race"
+    r"|chess|tennis|a race)))",
+    rf"\b{_SOMEBODY} (?:gets?|is|was|turns?|became|becomes|got)(?: \w+)? violent\b",
+    rf"\b{_SOMEBODY} (?:threatens?|threatened|says?|said|wants|swears?|promised)(?: to| that| he'?ll| she'?ll"
+    rf"| he will| she will| he would| me)* (?:to )?(?:kill|hurt|beat|stab|hit|find|shoot|burn) (?:me|us"
+    rf"|the (?:kids|children)|my (?:kids|children|mum|mother|family|son|daughter))\b",
+    r"\b(?:took|takes|taken|has|keeps|kept|hid|hides) my (?:passport|papers|id|bank card|documents)\b",
+    r"\b(?:i'?m|i am|am) not allowed (?:to leave|out of|to go out|outside|to see (?:my|any)|to (?:call|phone"
+    r"|ring) (?:my|any))\b",
+    rf"\b{_SOMEBODY} (?:threatens?|threatened|attacks?|attacked) me(?: with)?\b",
+    rf"\b{_SOMEBODY} (?:throws?|threw) (?:\w+ ){{1,3}}(?:at|over) me\b(?=.{{0,60}}\b(?:hurts?|scared|again"
+    rf"|this morning|yesterday|tonight|drunk|often)\b)",
+    r"\bi (?:get|got) (?:hit|beaten|slapped|punched|kicked)\b(?=.{0,40}\b(?:if|when|again|every|at home|by (?:him"
+    r"|my))\b)|\b(?:if|when) [^.!?]{0,40} i get (?:hit|beaten|slapped)\b",
+    r"\b(?:i'?m|i am|am|we are|^|[.!?] *)locked in (?:the|my|a|our) (?:bedroom|room|house|flat|bathroom|cellar"
+    r"|basement)\b",
+    rf"\b{_SOMEBODY} (?:locks?|locked|keeps? locking) (?:me|us) (?:in|up|out|inside)\b",
+    rf"\b{_SOMEBODY} (?:won'?t|doesn'?t|does not|will not|never) lets? me (?:out|go out|leave|leave the house"
+    rf"|see (?:my|any)\w*|have (?:my|a) phone)\b",
+    r"\bhe (?:hits?|slaps|slapped|punched|kicked|beats?|choked"
+    r"|strangled) me\b[^.!?]{0,60}[.!?] *(?:and )?he still does\b",
+    r"\b(?:i'?m|i am|im)(?: \w+)? (?:afraid|scared|frightened|terrified) (?:of (?:him|my (?:husband|dad|father"
+    r"|partner|boyfriend|stepdad|son|ex|brother))|he(?:'ll| will| is going to| might) (?:kill|hurt|hit|find|beat))\b",
+)
+_PLAINLY: Sequence[re.Pattern[str]] = tuple(re.compile(one, re.IGNORECASE) for one in (*_DYING, *_HARMS, *_HURT))
+_NO_DANGER = re.compile(
+    r"\b(?:years? ago|months ago|back then|at the time|in those days|used to|when i was (?:a|young|little|in|at"
+    r"|\d+|\w+teen)"
+    r"|i'?m (?:fine|ok|okay|better|past (?:it|that)) now|not any ?more|those days are|in recovery|kidding|joking"
+    r"|of laughing"
+    r"|embarrass\w*|the (?:film|book|song|game|novel|play|show|character|series)|my character|in (?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+_FEARED = re.compile(r"\b(?:thought|thinking|felt like|feel like|thinks)(?: that)?\W*(?:i'?m |i was )?$", re.IGNORECASE)
+"""What stands before what somebody only feared: “I thought I'm going to die.”"""
+_OTHERS = re.compile(
+    r"(?:\b(?:he|she|they|who|one|people|patients?|clients?|callers?|my \w+)(?: \w+)? (?:said|says|say|told (?:me"
+    r"|us)|tells?(?: me| us)?|wrote|writes|goes|was like)"
+    r"(?: that)?|[\"“])[\s,:\"'“]*$",
+    re.IGNORECASE,
+)
+"""What stands before somebody else's words."""
+INSTEAD: frozenset[Act] = frozenset(
+    {"corrects", "complains", "asks_back", "declines", "wants_topic", "dont_know", "distress", "aside", "thanks_greets"}
+)
+"""What such a message does not do besides."""
+_SUPPOSED = re.compile(r"\b(?:if i had to|if you (?:asked|made) me|unless|imagine)\b", re.IGNORECASE)
+
+
+def in_danger(text: str) -> tuple[Said, ...]:
+    """What says plainly that somebody does not want to live, harms themselves, or is hurt; none where it is over."""
+    plain = text.replace("’", "'")
+    if len(plain) != len(text) or _NO_DANGER.search(plain):
+        return ()
+    return tuple(
+        Said("risk", found.start(), found.end(), instead=INSTEAD)
+        for pattern in _PLAINLY
+        for found in pattern.finditer(plain)
+        if not (_FEARED.search(plain[: found.start()]) and "die" in found[0])
+        and not _OTHERS.search(plain[: found.start()])
+        and not _SUPPOSED.search(plain[: found.start()])
+    )[:1]

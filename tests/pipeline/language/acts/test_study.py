@@ -1,0 +1,45 @@
+"""Which part of what was told is to go, and what is asked of the study, in plain words."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.language.acts.study import of_the_study
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Can you delete what I said about my grandmother?", "part"),
+        ("please take out that my son looks after it", "part"),
+        ("I called the driver an idiot, can you not write that down", "part"),
+        ("btw the last sentence should not be saved", "part"),
+        ("could u remove my last answer, not the others", "part"),
+        ("could you take out my neighbour's name?", "names"),
+        ("We went with my boss Karen. Please don't put her name in.", "names"),
+        ("Are you recording my voice?", "recording"),
+        ("By the way is my address stored somewhere?", "data"),
+        ("Do my answers go to Aldi?", "who"),
+        ("Yes but who. Which company?", "who"),
+        ("Is some company going to sell me stuff after?", "selling"),
+    ],
+)
+def test_it_is_heard(text: str, about: str) -> None:
+    assert [(said.act, said.about) for said in of_the_study(text)] == [("asks_interviewer", about)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please delete everything I said.",
+        "Delete all of it, my answers and my name.",
+        "I had to delete the app about twice a week.",
+        "They asked whether the recording could be erased.",
+        "I take the skin off and cut the bad bit out.",
+        "The company that makes it is from Bremen.",
+        "scrap that i wasn't on etsy the first year",
+        "I don't write that down, I keep it in my head.",
+    ],
+)
+def test_who_only_tells_or_wants_all_of_it_to_go_is_not(text: str) -> None:
+    assert of_the_study(text) == ()
