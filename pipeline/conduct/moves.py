@@ -299,7 +299,8 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
         return "no"
     if _would_go_on(moment):
         return "no"
-    if asked == "stop" and short and _says(moment, texts.stop_words) and not _begins(said, texts.no_begins):
+    stops = _begins(said, texts.stop_words) or (_says(moment, texts.stop_words) and not _begins(said, texts.no_begins))
+    if asked == "stop" and short and stops:
         return "yes"
     if asked in ("stop", "pause", "risk") and short and _begins(said, texts.yes_begins):
         return "yes"

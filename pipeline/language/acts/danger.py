@@ -113,6 +113,16 @@ _DYING: Sequence[str] = (
     r"(?=.{0,60}\b(?:gone|find it|goodbye|after|when i'm)\b|\W*$)",
     r"\bi(?:'ve| have)(?: got)? (?:the |enough |my |all the |his |her )?(?:tablets|pills|rope"
     r"|sleeping pills)(?: \w+){0,2} (?:already|ready|saved|saved up|hidden|put by|for it)\b",
+    r"\b(?:drive|steer|crash|ride)(?: the| my| this)? (?:\w+ )?(?:in)?to (?:the|a) (?:bridge|wall|tree|river"
+    r"|pillar|lake)\b(?=.{0,30}\b(?:done|over|end|finish|all)\b)",
+    r"\bi (?:would|'d|wud) (?:have|of|'ve) killed my ?self\b|\b(?:end|finish|quit) my (?:own )?life\b",
+    r"\b(?:planned|thought|worked out|think|thinking|know|decided)(?: about)? how (?:i would|i'd|to|i could"
+    r"|i will) (?:end it|do it(?=\W*$|[.,;!])|kill my ?self|finish it)",
+    r"\b(?:don't|dont|do not) want to go on(?: with (?:anything|it|life|living|my life))?\b(?=.{0,20}\blife\b)",
+    r"\b(?:not|n'?t) plan(?:ning)?(?: on| to)? be(?:ing)? (?:here|around|alive) (?:by|at|for|next|any ?more|when)\b",
+    r"\bkeep thinking (?:of|about) the (?:river|bridge|pills|tablets|rope|roof|railway|tracks|water|sea|cliff"
+    r"|knife|razor)\b",
+    r"\bwant it(?: all)? to (?:stop|end)\b[^.!?]{0,10}[.!?,]? *not the (?:interview|questions|chat|talk)",
 )
 _HARMS: Sequence[str] = (
     r"\bi(?:'ve| have| had)?(?: been| just| always| sometimes| often| also| still| then| have| started| start"
@@ -140,6 +150,12 @@ _HARMS: Sequence[str] = (
     r"\bi (?:burn|cut|hurt|scratch|hit) my ?self(?=\W*$|[.,;!]| (?:sometimes|often|again|when|every|a lot|because"
     r"|at night|so)\b)",
     r"\bself[- ]harm(?:ing|ed)? again\b|\bi (?:do )?self[- ]?harm\b",
+    r"\bi (?:still |always |sometimes |just )*(?:cut|burn|slice|slash) my (?:arms?|legs?|wrists?|thighs?"
+    r"|skin)\b(?! (?:on|with) (?:a|the|that) (?:tin|can|glass|oven|pan|kettle))",
+    r"\b(?:hide|hiding|cover|covering) (?:up )?(?:the|my) (?:cuts|scars|burns|bruises)\b",
+    r"\b(?:hit|bang|banged|hitting|banging) my head (?:on|against) the wall\b(?=.{0,60}\b(?:most|every|often"
+    r"|always|stop\w*)\b)",
+    r"\bmy (?:arm|leg|wrist)s? (?:is|are) bleeding\b(?=.{0,30}\bi did it\b)",
 )
 _HURT: Sequence[str] = (
     rf"\b{_SOMEBODY} (?:hits|beats|slaps|kicks|punches|strangles|chokes|(?:pushes|shoves)(?= me and \w+s? me)"
@@ -149,7 +165,7 @@ _HURT: Sequence[str] = (
     r"|tonight|this (?:week|morning)"
     r"|in the (?:face|stomach|head)|keeps|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|stop)\b)))"
     r" me\b(?! (?:from behind|with (?:his|her|the|a) (?:car|van|bike|ball|bill|door|trolley|question|idea|price"
-    r"|fee|text)|by accident|out|off|up for|to it|at (?:chess|cards|tennis|golf|table|darts|it)"
+    r"|fee|text)|by accident|out|off|up for|to it|at\\b"
     r"|home|a (?:look|ball|party)|like a|for (?:money|a lift|cash)|\d|back (?:a )?(?:text|message)|in (?:the race"
     r"|chess|tennis|a race)))",
     rf"\b{_SOMEBODY} (?:gets?|is|was|turns?|became|becomes|got)(?: \w+)? violent\b",
@@ -173,6 +189,11 @@ _HURT: Sequence[str] = (
     r"|strangled) me\b[^.!?]{0,60}[.!?] *(?:and )?he still does\b",
     r"\b(?:i'?m|i am|im)(?: \w+)? (?:afraid|scared|frightened|terrified) (?:of (?:him|my (?:husband|dad|father"
     r"|partner|boyfriend|stepdad|son|ex|brother))|he(?:'ll| will| is going to| might) (?:kill|hurt|hit|find|beat))\b",
+    r"\b(?:boyfriend|husband|dad|father|stepdad|partner|he)\b[^.!?]{0,50}\b(?:and )(?:hit|slapped|punched|kicked"
+    r"|choked|beat) me\b(?=.{0,60}\b(?:again|every|often|always|does it|next room|now|still)\b)",
+    r"\bhe (?:hit|slapped|punched|kicked|choked|beat) me\b(?=.{0,40}\b(?:next room|he is here|still here"
+    r"|downstairs|upstairs)\b)|\bpunched me\b(?=.{0,30}\bnext room\b)",
+    r"\b(?:i'?m|i am) not safe(?: here| at home| with (?:him|them|her)| tonight| any ?more)\b",
 )
 _PLAINLY: Sequence[re.Pattern[str]] = tuple(re.compile(one, re.IGNORECASE) for one in (*_DYING, *_HARMS, *_HURT))
 _NO_DANGER = re.compile(
