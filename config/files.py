@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from config.elements import stimulus_problems
 from config.models import checked_base_url
+from config.wording import wording_problems
 from config.yamlfile import ConfigError, ConfigProblem, Document, parse, read_text, suggest, validate
 from pipeline.concept import Concept, RoleOverrides
 from pipeline.methodology import Methodology
@@ -157,6 +158,7 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
         if language not in concept.languages[1:]
     ]
     problems += [document.problem(path, reason) for path, reason in stimulus_problems(concept)]
+    problems += [document.problem(path, reason) for path, reason in wording_problems(concept)]
     problems += _element_problems(concept, document)
     problems += _model_problems(concept, document)
     problems += _kiosk_problems(concept, document)

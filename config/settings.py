@@ -122,6 +122,13 @@ class ServerSettings(Group):
             raise ValueError("not a host name: a part between dots has 1 to 63 characters") from exc
         return host
 
+    @field_validator("public_url")
+    @classmethod
+    def _is_url(cls, url: str | None) -> str | None:
+        if url is not None:
+            check_url(url, ["http", "https"], "https://ask.example.org")
+        return url
+
     @field_validator("moderator_token", "metrics_token")
     @classmethod
     def _hard_to_guess(cls, token: SecretStr | None) -> SecretStr | None:

@@ -238,6 +238,8 @@ def _add_export_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _settings(options: argparse.Namespace, *, quiet: bool = False) -> Settings:
+    """The settings of a command, whose files nobody else may read from here on: they hold what people told."""
+    os.umask(PRIVATE)
     names = ("host", "port", "data", "workers")
     loaded = load(overrides={name: getattr(options, name, None) for name in names})
     log_settings = loaded.settings.logs
@@ -261,7 +263,6 @@ def _show(text: str) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    os.umask(PRIVATE)
     settings = _settings(options)
     # Nothing of what is loaded now will be garbage; looking for some takes a sixth of the start.
     gc.disable()
@@ -285,7 +286,6 @@ def _serve(options: argparse.Namespace) -> int:
 def _chat(options: argparse.Namespace) -> int:
     if (options.concept is None) == (options.resume is None):
         raise CommandFailed("name a concept, or a session with --resume")
-    os.umask(PRIVATE)
     settings = _settings(options, quiet=True)
     return uvloop.run(_hold_interview(settings, options))
 
@@ -423,7 +423,6 @@ def _judge(options: argparse.Namespace) -> int:
 def _compare(options: argparse.Namespace) -> int:
     from server.compare_command import compare
 
-    os.umask(PRIVATE)
     settings = _settings(options, quiet=True)
     return compare(settings, options, lambda session_id: _exported(settings, session_id, "json", "all"))
 
@@ -438,7 +437,6 @@ def _replay(options: argparse.Namespace) -> int:
 def _simulate(options: argparse.Namespace) -> int:
     from server.simulate_command import simulate
 
-    os.umask(PRIVATE)
     return simulate(_settings(options, quiet=True), options)
 
 
@@ -454,7 +452,6 @@ def _exported(settings: Settings, session_id: str, name: str, relations: str) ->
 
 
 def _sync(options: argparse.Namespace) -> int:
-    os.umask(PRIVATE)
     settings = _settings(options, quiet=True)
     plan = transfer_plan(options, settings.kiosk)
     from server.sync_command import ProgressPrinter, sync

@@ -89,7 +89,8 @@ def _asked(utterance: Row, labels: Mapping[str, str], made: Mapping[int, Row]) -
             by = "the language model" if how.get("said") is not None else "the engine"
             yield f"    chosen by: {by}, {how.get('taken', 0) + 1} of {len(how['offers'])} that came close"
         if how.get("worth") is not None:
-            yield f"    worth: {how['worth']:.1f} of 3, as the ranker expects a moderator to think of it"
+            worth = min(3.0, max(0.0, how["worth"]))
+            yield f"    worth: {worth:.1f} of 3, as the ranker expects a moderator to think of it"
         yield from (f"    refused before: {reason}" for reason in how.get("refusals", ()))
 
 

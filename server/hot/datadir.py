@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+import stat
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -49,12 +51,21 @@ class DataDir:
             os.close(fd)
             raise DataDirUnusable(f"the data directory {self.path} can't be locked: {exc.strerror}") from exc
         self._fd = fd
+        self._keep_private()
         try:
             self.publish(None)
         except OSError as exc:
             self.release()
             raise DataDirUnusable(f"the data directory {self.path} can't be written: {exc.strerror}") from exc
         return self
+
+    def _keep_private(self) -> None:
+        """Close what lies in the directory to everybody else; what cannot be changed stays as it is."""
+        for path in self.path.iterdir():
+            mode = path.lstat().st_mode
+            if mode & 0o077 and not stat.S_ISLNK(mode):
+                with contextlib.suppress(OSError):
+                    path.chmod(stat.S_IMODE(mode) & ~0o077)
 
     def publish(self, url: str | None) -> None:
         """Write this process's id and URL into the lock file."""

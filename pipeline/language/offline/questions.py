@@ -663,6 +663,15 @@ def _without_sympathy(question: str, speaking: LanguagePhrasing) -> str:
     return " ".join(said[1:]) if len(said) > 1 and said[0].startswith(tuple(begins)) else question
 
 
+def _without_leads(question: str, speaking: LanguagePhrasing) -> str:
+    """A question without what it was led in with when it was put differently before."""
+    leads = tuple(lead.split("{question}")[0].casefold() for lead in speaking.rephrase)
+    while found := next((lead for lead in leads if lead and question.casefold().startswith(lead)), ""):
+        rest = question[len(found) :]
+        question = rest[:1].upper() + rest[1:]
+    return question
+
+
 def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> Iterator[str]:
     """Rephrasings: what it is about, said plainly; then other forms of the same strategy and focus."""
     original = request.original or ""
@@ -682,7 +691,7 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
             pool_of_openings = [template for template in openings if not was_asked(template, original)]
             turned = _turned(pool_of_openings, request, "opening")
             yield from _different(_asked(turned, request, speaking, None), original)
-    original = _without_sympathy(original, speaking)
+    original = _without_leads(_without_sympathy(original, speaking), speaking)
     spoken = original if speaking.keep_case else uncapitalised(original)
     for lead in _turned(speaking.rephrase, request, "rephrase"):
         if original:

@@ -332,3 +332,12 @@ def test_directory_is_free_again_after_release(tmp_path: Path) -> None:
         DataDir(tmp_path).acquire()
     first.release()
     DataDir(tmp_path).acquire().release()
+
+
+def test_what_others_could_read_in_a_data_directory_is_closed_to_them(tmp_path: Path) -> None:
+    store, folder = tmp_path / "askwell.db", tmp_path / "valkey"
+    store.write_bytes(b"")
+    store.chmod(0o644)
+    folder.mkdir(mode=0o755)
+    with DataDir(tmp_path):
+        assert (store.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o600, 0o700)

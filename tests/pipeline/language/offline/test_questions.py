@@ -266,6 +266,14 @@ def test_rephrase_of_an_opening_or_foreign_question_differs() -> None:
     assert "breakfast" in again
 
 
+def test_what_was_put_differently_before_is_led_in_once() -> None:
+    asked = "In your own words: in other words: what did you have for breakfast?"
+    again = compose(request("means_end_chain", None, kind="rephrase", answer=None, original=asked))
+    leads = [lead.split("{question}")[0].casefold() for lead in phrasing("en").rephrase]
+    assert sum(again.casefold().count(lead) for lead in leads) == 1
+    assert again.endswith("what did you have for breakfast?")
+
+
 def test_acknowledgements_come_now_and_then_and_never_twice_running() -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
     spoken, previous, count = phrasing("de").acknowledgements, False, 0
