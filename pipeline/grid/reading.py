@@ -86,6 +86,21 @@ _NOTHING = re.compile(
     r"لا أعرف.*|لا شيء.*)\W*$",
     re.IGNORECASE,
 )
+_NOT_OF_IT = re.compile(
+    r"\?\s*$|\b(?:your (?:english|question|questions|words?|study|programme?)|my english)\b|\b(?:tell|answer|ask"
+    r"|explain)(?:ed)? (?:to )?me\b"
+    r"|\bi (?:don't|do not|didn't) understand\b|\b(?:is|are) not (?:an? )?(?:shops?|places?|persons?|brands?"
+    r"|products?)\b",
+    re.IGNORECASE,
+)
+"""A sentence to the interviewer, or of what is no element."""
+_NO_NAME = re.compile(
+    r"(?:fine|ok(?:ay)?|sure|thanks?|thank you|sorry|please|hello|hi|yes|same|again|first|both|dirty|clean|expensive"
+    r"|cheap|good|bad|nice|far|near|big|small|old|new|busy|quiet|loud|cold|hot|friendly|rude|slow|fast|close|closed"
+    r"|open|crowded|empty|ugly|smelly|boring)\W*$",
+    re.IGNORECASE,
+)
+"""Words that name nothing: courtesies, and what something is like."""
 _SAME = re.compile(
     r"\b(?:all (?:the|pretty much the|much the|more or less the|about the)? ?same|"
     r"all (?:three )?(?:are )?(?:alike|similar|identical)|"
@@ -163,7 +178,8 @@ _BECAUSE = re.compile(
 )
 _EDGE = " \t\n.,;:!?؟،…–—-\"“”„'‘’()"
 _RELATIVE = re.compile(
-    r"^\s*(?:der|die|das|den|dem|who|which|that|where|wo)\s+(?:hat|haben|ist|sind|war|wurde|gibt|ich|wir|man|es|i|we|is|was|has)\b",
+    r"^\s*(?:der|die|das|den|dem|who|which|that|where|wo)\s+(?:hat|haben|ist|sind|war|wurde|gibt|ich|wir|man|es|i"
+    r"|we|is|was|has)\b",
     re.IGNORECASE,
 )
 _ARTICLES = frozenset("the a an der die das den dem ein eine einen".split())
@@ -191,7 +207,7 @@ def names_in(text: str, language: str = "en") -> tuple[str, ...]:
     """
     found: list[str] = []
     for number, sentence in enumerate(_SENTENCES.split(text.strip())):
-        if _NOTHING.match(sentence):
+        if _NOTHING.match(sentence) or _NOT_OF_IT.search(sentence):
             continue
         lead = _NAMING.match(sentence)
         rest = sentence[lead.end() :] if lead else sentence
@@ -218,6 +234,8 @@ def _name(part: str) -> str | None:
     told = (told[:start] + _TAIL.sub("", told[start:])).strip(_EDGE)
     words = told.split()
     if not words or len(words) > LONGEST_NAME or _NOTHING.match(told) or _STARTS_ELSEWHERE.match(told):
+        return None
+    if _NO_NAME.match(told) or words[0].lower() in ("their", "its"):
         return None
     words[0] = words[0].lower() if words[0].lower() in _ARTICLES else words[0]
     return " ".join(_FIRST_PERSON.get(word.casefold(), word) for word in words)

@@ -141,3 +141,22 @@ def test_longest_answers_are_read_in_no_time(said: str) -> None:
     names_in(said)
     pole_in(said)
     assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fine. Do your answers go to Aldi?",
+        "Answer me first please.",
+        "dirty",
+        "Their rye bread is just a bread",
+        "english is not a shop",
+        "I don't understand your english",
+    ],
+)
+def test_what_is_said_to_the_interviewer_or_only_describes_names_no_element(said: str) -> None:
+    assert names_in(said) == ()
+
+
+def test_names_that_begin_with_such_words_are_names() -> None:
+    assert names_in("Dirty Dick's, Big Y and small shops") == ("Dirty Dick's", "Big Y", "small shops")
