@@ -57,6 +57,7 @@ export class View {
   render(state) {
     this.state = state;
     const now = scene(state);
+    const held = document.activeElement;
     const name = title(state);
     for (const other of SCENES) show(byId(SECTION[other]), other === now);
     document.body.dataset["scene"] = now;
@@ -84,7 +85,19 @@ export class View {
       this.scene = now;
       window.scrollTo({ top: now === "talk" ? document.documentElement.scrollHeight : 0, behavior: "instant" });
       this.focus(now === "talk" ? "answer" : "heading");
-    }
+    } else if (now === "talk") this.#regain(held);
+  }
+
+  /**
+   * Where the control that had the focus is gone: on to what can be done now, so that a keyboard need not begin anew.
+   * @param {Element | null} held
+   */
+  #regain(held) {
+    const gone = held instanceof HTMLElement && held !== document.body && (!held.isConnected || held.closest("[hidden]") !== null);
+    if (!gone || this.leaving.open || this.talk.stimulus.open) return;
+    const next = [byId("resume"), byId("offers").querySelector("button")].find((one) => one && !one.closest("[hidden]"));
+    if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+    else this.focus("answer");
   }
 
   /** @param {State} state @param {string} name */
