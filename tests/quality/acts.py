@@ -97,7 +97,7 @@ def main() -> None:
         messages = [one for one in messages if options.without not in one["message"].lower()]
     print(f"{', '.join(file.name for file in options.files)}: {len(messages)} messages")
     reader = load_reader()
-    hearing = ActHearing(reader.network, reader.settings, reader.message, reader.talk)
+    hearing = ActHearing(reader.network, reader.settings, reader.message, reader.talk, reader.danger)
     for name, hear in (("rules and reader", hearing.read_sync), ("rules alone", acts_of)):
         found = figures(messages, options.language, hear)
         print(f"\n{name}")

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from pipeline.acts import ACTS
 from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import ReaderNetwork
 from pipeline.language.reader.settings import VERSION, ReaderSettings
@@ -20,8 +21,8 @@ from pipeline.language.reader.understanding import Reader
 
 FOLDER = Path(__file__).parent / "model"
 ENCODER, HEADS, SETTINGS = "encoder.onnx", "heads.npz", "reader.json"
-MESSAGE, TALK = "message.npz", "talk.npz"
-Beside = TypeVar("Beside", MessageModel, TalkModel)
+MESSAGE, TALK, DANGER = "message.npz", "talk.npz", "danger.npz"
+Beside = TypeVar("Beside", MessageModel, TalkModel, DangerModel)
 REMEDY = "Install askwell again, or set ASKWELL_READER=rules to do without it."
 
 
@@ -29,7 +30,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
     """The reader with its model, loaded.
 
     Args:
-        folder: with `encoder.onnx`, `heads.npz`, `reader.json`, `message.npz`, `talk.npz`.
+        folder: with `encoder.onnx`, `heads.npz`, `reader.json`, `message.npz`, `talk.npz`, `danger.npz`.
     Raises:
         ModelUnavailable: a file is missing, damaged, or of another version; the message says what to do.
     """
@@ -47,6 +48,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
         settings,
         _beside(MessageModel, folder / MESSAGE, settings.encoder_sha256),
         _beside(TalkModel, folder / TALK, settings.encoder_sha256),
+        _beside(DangerModel, folder / DANGER, settings.encoder_sha256),
     )
 
 

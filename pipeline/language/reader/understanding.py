@@ -12,6 +12,7 @@ import numpy as np
 
 from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.reader import heads
+from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.encoding import WORD, Word, described, focus_text
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
@@ -88,6 +89,7 @@ class Reader:
         settings: thresholds and calibration of that network.
         message: judges what messages do as a whole; None to go by their clauses alone.
         talk: hears what clauses do besides telling; None to go by rules and the network's own judgement.
+        danger: finds danger in single sentences; None to go by the others.
         limit: methodologies whose words are kept prepared.
     """
 
@@ -97,12 +99,14 @@ class Reader:
         settings: ReaderSettings,
         message: MessageModel | None = None,
         talk: TalkModel | None = None,
+        danger: DangerModel | None = None,
         limit: int = 32,
     ) -> None:
         self.network = network
         self.settings = settings
         self.message = message
         self.talk = talk
+        self.danger = danger
         self._limit = limit
         self._methods: OrderedDict[str, _Method] = OrderedDict()
         self._lock = Lock()

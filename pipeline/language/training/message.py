@@ -201,7 +201,7 @@ def write(model: MessageModel, path: Path) -> None:
         ACTS_OF: np.array(JUDGED),
         READER_DIGEST: np.array(model.encoder_sha256),
     }
-    np.savez(path, **content)  # type: ignore[arg-type]
+    np.savez_compressed(path, **content)  # type: ignore[arg-type]
     _tell(f"SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}")
 
 

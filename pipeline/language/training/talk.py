@@ -138,7 +138,7 @@ def write(model: TalkModel, path: Path) -> str:
     """Write a model; the digest of its file."""
     arrays = model.network.arrays(JUDGE)
     arrays |= {DONE_OF: np.array(DONE), READER_DIGEST: np.array(model.encoder_sha256)}
-    np.savez(path, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -12,7 +12,7 @@ from pipeline.language.reader.files import load_reader
 @pytest.fixture(scope="module")
 def trained() -> ActHearing:
     reader = load_reader()
-    return ActHearing(reader.network, reader.settings, reader.message, reader.talk)
+    return ActHearing(reader.network, reader.settings, reader.message, reader.talk, reader.danger)
 
 
 PLAIN = [

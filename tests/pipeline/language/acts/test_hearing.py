@@ -25,7 +25,7 @@ THRESHOLDS = {act: ActThreshold(alone=0.5, agrees=0.2, sure=0.9) for act in ACTS
 @pytest.fixture(scope="module")
 def trained() -> ActHearing:
     reader = load_reader()
-    return ActHearing(reader.network, reader.settings, reader.message, reader.talk)
+    return ActHearing(reader.network, reader.settings, reader.message, reader.talk, reader.danger)
 
 
 def heard(monkeypatch: pytest.MonkeyPatch, text: str, **chances: float) -> list[tuple[Act, bool, str]]:

@@ -12,6 +12,7 @@ import pytest
 
 from artefacts.table import named
 from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.files import FOLDER, load_reader
 from pipeline.language.reader.message import JUDGED, MessageModel
 from pipeline.language.reader.talk import DONE, TalkModel
@@ -24,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json", "message.npz", "talk.npz"])
+@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json", "message.npz", "talk.npz", "danger.npz"])
 def test_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(ModelUnavailable, match=rf"{name} can't be read.*ASKWELL_READER=rules"):
@@ -68,6 +69,18 @@ def test_model_of_clauses_that_is_damaged_or_of_another_reader_is_refused(folder
         load_reader(folder)
     np.savez(path, **arrays, done=np.array(DONE), encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
     with pytest.raises(ModelUnavailable, match=r"talk\.npz is for another reader"):
+        load_reader(folder)
+
+
+def test_model_of_danger_that_is_damaged_or_of_another_reader_is_refused(folder: Path) -> None:
+    path = folder / "danger.npz"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ModelUnavailable, match=r"danger\.npz is damaged"):
+        load_reader(folder)
+    arrays = DangerModel.read(content).network.arrays("danger")
+    np.savez(path, **arrays, encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match=r"danger\.npz is for another reader"):
         load_reader(folder)
 
 

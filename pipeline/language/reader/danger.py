@@ -1,0 +1,78 @@
+"""In which sentence of an answer somebody may be in danger (English).
+
+“I don't plan to still be around at the weekend.”, “he lock the door when he go to work”. People have plain words for
+this that neither rules nor the reader have learned. A small network sees the reader's vectors of a sentence and of the
+whole answer; it has learned from messages that were written for it by many hands, and from thousands of answers of
+interviews in which nobody was in danger. It is made by `python -m pipeline.language.training.danger`, and lies beside
+the reader's model as `danger.npz`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from pipeline.language.reader.network import Floats, Reading
+from pipeline.language.reader.perceptron import Perceptron
+from pipeline.question.text import sentences
+
+JUDGE, READER_DIGEST = "danger", "encoder_sha256"
+NOTHING: Final = (-np.inf, 0, 0)
+
+
+class DangerModel:
+    """The network, ready to be asked; safe to use from several threads.
+
+    Args:
+        network: its weights.
+        encoder_sha256: digest of the reader's encoder that it is for.
+    """
+
+    def __init__(self, network: Perceptron, encoder_sha256: str) -> None:
+        self.network = network
+        self.encoder_sha256 = encoder_sha256
+
+    @classmethod
+    def read(cls, content: bytes) -> DangerModel:
+        """From the content of `danger.npz`.
+
+        Raises:
+            KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile: it is damaged.
+        """
+        with np.load(io.BytesIO(content), allow_pickle=False) as kept:
+            return cls(Perceptron.read(kept, JUDGE), str(kept[READER_DIGEST]))
+
+    def most(self, text: str, reading: Reading) -> tuple[float, int, int]:
+        """The sentence that most likely tells of danger: logarithm of its odds, and its first and last character.
+
+        Minus infinity where nothing was read.
+        """
+        found = [*seen(text, reading)]
+        if not found:
+            return NOTHING
+        odds = self.network.outputs([self.network.row(vector, {}) for _, _, vector in found])[:, 0]
+        best = int(odds.argmax())
+        return float(odds[best]), *found[best][:2]
+
+
+def seen(text: str, reading: Reading) -> Iterator[tuple[int, int, Floats]]:
+    """The sentences of an answer: where each begins and ends, and what is seen of it, [4 · width].
+
+    The vectors of all its words, of its first and its last, and of the whole answer.
+    """
+    if not reading.words:
+        return
+    starts = np.array([word.start for word in reading.words])
+    whole, at = reading.mean.mean(axis=0), 0
+    for sentence in sentences(text) or [text]:
+        start = max(at, text.find(sentence, at))
+        at = start + len(sentence)
+        own = np.flatnonzero((starts >= start) & (starts < at))
+        if len(own):
+            vector = np.concatenate(
+                [reading.mean[own].mean(axis=0), reading.first[own[0]], reading.last[own[-1]], whole]
+            )
+            yield start, at, vector

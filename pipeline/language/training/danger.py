@@ -1,0 +1,179 @@
+"""Makes the model of danger in single sentences: `python -m pipeline.language.training.danger`.
+
+It learns from messages that were written for it, plain ones and plainly none (tests/corpus/talk/danger.jsonl), from the
+messages of tests/corpus/acts, and from answers of interviews in which nobody was in danger. Of a message of several
+sentences only the one counts that tells of it most. What is printed is of two writers, and of every other interview,
+that it has not seen; the one that is written has learned from all. Some six minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.language.reader import files
+from pipeline.language.reader.danger import JUDGE, READER_DIGEST, DangerModel, seen
+from pipeline.language.reader.network import Floats, ReaderNetwork
+from pipeline.language.training.clause_file import digest_of, tell
+from pipeline.language.training.message import CORPUS, INTERVIEWS, WRITTEN
+from pipeline.language.training.perceptron import Fitting, perceptron
+
+PLAIN = Path("talk") / "danger.jsonl"
+APART = (3, 4)
+"""Writers whose messages are kept apart for the figures, one after the other."""
+FITTING = Fitting(hidden=24, decay=0.3, rounds=6, together=128, seeds=(0,))
+PASSES, BESIDE = 2, 0.3
+"""How often it is fitted, and what a sentence of a message with several counts the first time."""
+LEAST = (-1.0, 0.0, 1.0)
+"""Log-odds for which figures are printed."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """What somebody wrote.
+
+    Attributes:
+        text, question: its words, and what it answers.
+        danger: whether it tells of danger.
+        writer: number of who wrote it for this; 0 for what was not.
+        interview: whether it is an answer of an interview.
+    """
+
+    text: str
+    question: str
+    danger: bool
+    writer: int = 0
+    interview: bool = False
+
+
+def messages(corpus: Path) -> Iterator[Message]:
+    """All of them, none twice where interviews overlap."""
+    spent = sorted((corpus / "acts" / "spent").glob("*_en*.jsonl"))
+    for path in [*(corpus / "acts" / name for name in WRITTEN), *spent]:
+        for one in _lines(path):
+            acts = {span[1] for span in one.get("spans", ())}
+            yield Message(one["message"], one.get("question", ""), "risk" in acts)
+    known: set[str] = set()
+    for name in INTERVIEWS:
+        for one in _lines(corpus / name):
+            for turn in one["turns"]:
+                if turn["answer"] and turn["answer"] not in known:
+                    known.add(turn["answer"])
+                    yield Message(turn["answer"], turn["question"], danger=False, interview=True)
+    for one in _lines(corpus / PLAIN):
+        yield Message(one["message"], one["question"], one["act"] == "risk", one["writer"])
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    return (json.loads(line) for line in path.read_text("utf-8").splitlines())
+
+
+@dataclass(frozen=True)
+class Read:
+    """The sentences of all messages: what is seen of each, and the number of its message."""
+
+    vectors: Floats
+    owners: np.ndarray
+
+    @classmethod
+    def of(cls, told: Sequence[Message], network: ReaderNetwork) -> Read:
+        """Read all messages."""
+        vectors, owners = [], []
+        for number, each in enumerate(told):
+            text = each.text.replace("’", "'")
+            for _, _, vector in seen(text, network.read(each.question, "", text)):
+                vectors.append(vector)
+                owners.append(number)
+        return cls(np.array(vectors, dtype=np.float32), np.array(owners))
+
+
+def fitted(read: Read, told: Sequence[Message], learned: np.ndarray, encoder_sha256: str) -> DangerModel:
+    """A model that has learned from some messages, [messages] of whether it may."""
+    danger = np.array([each.danger for each in told])[read.owners]
+    several = danger & (np.bincount(read.owners, minlength=len(told))[read.owners] > 1)
+    counts = np.where(several, BESIDE, 1.0)
+    for _ in range(PASSES):
+        own = np.flatnonzero(learned[read.owners] & (counts > 0))
+        network = perceptron(
+            [read.vectors[at] for at in own],
+            [() for _ in own],
+            [(float(danger[at]),) for at in own],
+            [(float(counts[at]),) for at in own],
+            FITTING,
+            (),
+        )
+        model = DangerModel(network, encoder_sha256)
+        odds = _odds(model, read)
+        counts = np.where(several, 0.0, 1.0)
+        best = _best(odds, read.owners, len(told))
+        counts[best[np.unique(read.owners[several])]] = 1.0
+    return model
+
+
+def _odds(model: DangerModel, read: Read) -> Floats:
+    return model.network.outputs([model.network.row(vector, {}) for vector in read.vectors])[:, 0]
+
+
+def _best(odds: Floats, owners: np.ndarray, count: int) -> np.ndarray:
+    """Of each message the number of the sentence that tells of danger most."""
+    best = np.zeros(count, dtype=int)
+    order = np.argsort(odds, kind="stable")
+    best[owners[order]] = order
+    return best
+
+
+def figures(read: Read, told: Sequence[Message], encoder_sha256: str) -> Iterator[str]:
+    """What is found of a writer, and of every other interview, that the model has not seen."""
+    interviews = [at for at, each in enumerate(told) if each.interview][::2]
+    for writer in APART:
+        apart = np.array([each.writer == writer for each in told])
+        learned = ~apart
+        learned[interviews] = False
+        odds = _odds(fitted(read, told, learned, encoder_sha256), read)
+        most = np.full(len(told), -np.inf)
+        np.maximum.at(most, read.owners, odds)
+        danger = np.array([each.danger for each in told])
+        for least in LEAST:
+            found = most >= least
+            yield (
+                f"writer {writer}, from {least}: {found[apart & danger].mean():.2f} of danger,"
+                f" {found[apart & ~danger].mean():.2f} of what sounds like it, {found[interviews].sum()} of"
+                f" {len(interviews)} answers of interviews"
+            )
+
+
+def write(model: DangerModel, path: Path) -> None:
+    """Write a model."""
+    arrays = model.network.arrays(JUDGE) | {READER_DIGEST: np.array(model.encoder_sha256)}
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+    tell(f"written to {path}, SHA-256 {digest_of(path.read_bytes())}, which belongs into artefacts/artefacts.toml")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print what comes of it on what was not seen, fit to all, and write."""
+    parser = argparse.ArgumentParser(prog="python -m pipeline.language.training.danger", description=__doc__)
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="folder of the corpus")
+    parser.add_argument("--only-all", action="store_true", help="write the model, without figures")
+    parser.add_argument("--to", type=Path, default=files.FOLDER / files.DANGER)
+    options = parser.parse_args(arguments)
+    if not (options.corpus / PLAIN).is_file():
+        parser.error(f"there is no {PLAIN} in {options.corpus}; it is part of the source repository")
+    digest = digest_of((files.FOLDER / files.ENCODER).read_bytes())
+    told = list(messages(options.corpus))
+    read = Read.of(told, ReaderNetwork.load(files.FOLDER))
+    if not options.only_all:
+        for line in figures(read, told, digest):
+            tell(line)
+    write(fitted(read, told, np.ones(len(told), dtype=bool), digest), options.to)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
