@@ -72,6 +72,27 @@ _CUTS = (
 _OPENS_NO_PHRASE = frozenset({"INTJ", "CCONJ", "SCONJ", "VERB", "AUX", "ADP"})
 _NAMES = frozenset({"NOUN", "PROPN", "ADJ"})
 _END = re.compile(r"[,:;]\s+([^,:;]+?)[.!…]*$")
+_WHOLLY = re.compile(
+    r"\b(?:nobody|no one|nothing|never|always|everybody|everyone|everything|only|all)\b|(?:n't"
+    r"|\bnot)\b",
+    re.IGNORECASE,
+)
+"""Words of what holds for all, or not at all, …"""
+_ONLY_WHEN = re.compile(r",?\s+(?:when|while|if|unless|until|till|except|as long as|whenever|once)\b", re.IGNORECASE)
+"""… unless a condition stands behind it."""
+_DENIED_AT_ONCE = re.compile(
+    r"[.!,;]\s*(?:which|but) (?:i|we|he|she|it|they|that)?\s?(?:had|was|were|did|is|do|does|have|has|could"
+    r"|would)(?:n't|\snot)(?: \w+)?(?=[.!,;]|$)"
+    r"|[.!]\s*(?:not true|which (?:is|was)(?:n't| not) true|rubbish|nonsense)\b",
+    re.IGNORECASE,
+)
+"""Words behind what somebody said that was not so."""
+_NO_SUCH = re.compile(
+    r"\W*no (?!one\b|but\b|because\b|not\b|i\b|it\b|he\b|she\b|we\b|they\b|that\b|you\b|there\b|my\b|the\b"
+    r"|really\b|honestly\b|never\b|more than\b)\w+(?! \w*,)",
+    re.IGNORECASE,
+)
+"""A sentence of what there is not: “No bones in a fish finger.”"""
 _IF = re.compile(
     r"\b(?<!as )(?:unless|(?<!i )suppose|(?<!i )imagine"
     r"|if(?! (?:you (?:mean|ask|like|want to know|must know)|i'm (?:honest|truthful)|i am honest|anything)\b))\b",
@@ -192,7 +213,19 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
     for echo in sorted(_echoes(answer, doc), key=lambda each: (each.back, -each.start)):
         if not any(_alike(echo.text, other.text) for other in found.values()):
             found[echo.text.casefold()] = echo
-    return tuple(sorted(found.values(), key=lambda each: (each.back, -each.start))[:MOST])
+    right = (each for each in found.values() if not _misrepresents(answer, each))
+    return tuple(sorted(right, key=lambda each: (each.back, -each.start))[:MOST])
+
+
+def _misrepresents(answer: str, echo: Echo) -> bool:
+    """Whether a piece says more than was said, by what stands before it or behind it."""
+    behind = answer[echo.end :]
+    goes_on = not answer[: echo.end].rstrip().endswith((".", "!", "?", "…"))
+    if goes_on and _WHOLLY.search(echo.text) and _ONLY_WHEN.match(behind):
+        return True  # “Nobody talks to me when I have them on.”
+    if _DENIED_AT_ONCE.match(behind):
+        return True  # “We had booked under the wrong name. Which we had not.”
+    return _NO_SUCH.match(echo.sentence) is not None and not echo.text.casefold().startswith("no ")
 
 
 def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:

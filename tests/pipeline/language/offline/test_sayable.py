@@ -186,3 +186,19 @@ def test_what_somebody_knows_is_no_filler() -> None:
 
 def test_what_only_says_again_that_it_is_so_is_left_out() -> None:
     assert "You parked by the chapel." in said("I parked by the chapel, I did. He was late.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "never"),
+    [
+        ("They are light. Nobody talks to me when I have them on.", "Nobody talks to you."),
+        ("He said we had booked under the wrong name. Which we had not.", "You had booked under the wrong name."),
+        ("No bones in a fish finger.", "Bones in a fish finger."),
+    ],
+)
+def test_no_piece_is_said_back_that_says_more_than_was_said(answer: str, never: str) -> None:
+    assert never not in said(answer)
+
+
+def test_what_another_sentence_begins_with_limits_nothing() -> None:
+    assert "He never got up again." in said("My mother died and he never got up again. When I lost her I moved.")
