@@ -137,4 +137,15 @@ class UtteranceStage:
         if step is not None and step.name == "opposite":
             # "The opposite would be …" answers the question and takes nothing back.
             heard = tuple(act for act in heard if act.act != "corrects" or act.details)
+        if step is not None:
+            # A comparison has words of questions in it: “they show you how it looks”.
+            heard = tuple(
+                HeardAct(act="tells", start=act.start, end=act.end) if _only_compares(act, text) else act
+                for act in heard
+            )
         return heeded(text, heard)
+
+
+def _only_compares(heard: HeardAct, text: str) -> bool:
+    """Whether an answer to a comparison asks nothing back, though the reader alone hears that it does."""
+    return heard.act == "asks_back" and heard.heard_by == "reader" and "?" not in text
