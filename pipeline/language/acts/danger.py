@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from pipeline.acts import Act
 from pipeline.language.acts.outright import Said
@@ -218,6 +219,8 @@ INSTEAD: frozenset[Act] = frozenset(
 )
 """What such a message does not do besides."""
 _SUPPOSED = re.compile(r"\b(?:if i had to|if you (?:asked|made) me|unless|imagine)\b", re.IGNORECASE)
+BEFORE: Final = 120
+"""Characters before such words in which it stands that somebody else said them, or that they were only feared."""
 
 
 def in_danger(text: str) -> tuple[Said, ...]:
@@ -225,11 +228,14 @@ def in_danger(text: str) -> tuple[Said, ...]:
     plain = text.replace("’", "'")
     if len(plain) != len(text) or _NO_DANGER.search(plain):
         return ()
-    return tuple(
-        Said("risk", found.start(), found.end(), instead=INSTEAD)
-        for pattern in _PLAINLY
-        for found in pattern.finditer(plain)
-        if not (_FEARED.search(plain[: found.start()]) and "die" in found[0])
-        and not _OTHERS.search(plain[: found.start()])
-        and not _SUPPOSED.search(plain[: found.start()])
-    )[:1]
+    supposed = _SUPPOSED.search(plain)
+    until = len(plain) if supposed is None else supposed.start()
+    for pattern in _PLAINLY:
+        for found in pattern.finditer(plain):
+            if found.start() > until:
+                break
+            before = plain[max(found.start() - BEFORE, 0) : found.start()]
+            feared = "die" in found[0] and _FEARED.search(before)
+            if not feared and not _OTHERS.search(before):
+                return (Said("risk", found.start(), found.end(), instead=INSTEAD),)
+    return ()

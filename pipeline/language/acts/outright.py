@@ -39,7 +39,7 @@ _GOES = re.compile(
 )
 """Somebody has to go."""
 _SAID = re.compile(
-    r"(?:^|[.!?…\n]\s*|\b(?:but|no|look|please|as),? )i(?:(?:'ve| have)?(?: just| already| only just)? (?:said"
+    r"(?:^|[.!?…\n]\s{0,3}|\b(?:but|no|look|please|as),? )i(?:(?:'ve| have)?(?: just| already| only just)? (?:said"
     r"|told you)|(?: did| just| already)+ (?:say|tell you))"
     r"(?: that)?,? (?:i(?:'ve| have)? ?(?:have|need|had|got|must|gotta|wanted|want)(?: to)? (?:go|leave|stop"
     r"|finish|end)\b"
@@ -49,7 +49,7 @@ _SAID = re.compile(
 )
 """They have said so before."""
 _BYE = re.compile(
-    r"(?:^|[.!?…\n]\s*|\b(?:ok|okay|right|thanks|ta),? )(?:ok(?:ay)? |right |well |so )*"
+    r"(?:^|[.!?…\n]\s{0,3}|\b(?:ok|okay|right|thanks|ta),? )(?:ok(?:ay)? |right |well |so )*"
     r"(?:good)?bye+(?:[ -]bye+)*(?: (?:now|then|for now|x+))*[\s.!…]*$",
     re.IGNORECASE,
 )
@@ -188,7 +188,7 @@ _GOT_IT = re.compile(
 )
 """Somebody asks whether they were heard."""
 _WHO_READS = re.compile(
-    r"(?:^|[.!?,;:–—-]\s*|\b(?:and|but|so|well|sorry),? )who(?: else| all| actually)? "
+    r"(?:^|[.!?,;:–—-]\s{0,3}|\b(?:and|but|so|well|sorry),? )who(?: else| all| actually)? "
     r"(?:sees|reads|gets|is reading|is going to (?:read|see)|will (?:see|read|get)|can (?:see|read)|looks at"
     r"|gets to (?:see|read))"
     r" (?:this|all this|all of this|these|our|my answers|what i\b[^.?!]{0,40})(?:,? (?:by the way|btw|anyway|then"

@@ -9,7 +9,7 @@ from pipeline.acts import Act
 from pipeline.language.acts.outright import Said
 
 _REQUEST = (
-    r"(?:(?:^|[.!?,;…\n]\s*|\b(?:please|pls|plz|just|but|so|ok|okay|no|actually|sorry),? )"
+    r"(?:(?:^|[.!?,;…\n]\s{0,3}|\b(?:please|pls|plz|just|but|so|ok|okay|no|actually|sorry),? )"
     r"|\b(?:can|could|would|will)(?: you| u| we| i| it| that)?(?: please| pls| just| maybe| also| be)* "
     r"|\b(?:want|like|wish|prefer|need)(?: for)?(?: you| u| that| it)?(?: to)?(?: be)? |\b(?:you|u) (?:can|could"
     r"|should|must|may|might) )"

@@ -67,3 +67,10 @@ def test_what_is_over_or_somebody_elses_or_no_danger_is_none(text: str) -> None:
 def test_no_question_hides_it(trained: ActHearing, question: str) -> None:
     heard = trained.read_sync("I feel so awful, I don't want to live any more.", question, "en")
     assert any(act.act == "risk" and act.sure and not act.about for act in heard)
+
+
+def test_what_stands_far_before_it_takes_nothing_back() -> None:
+    far = "She said it was a good day. " + "The bus came late and I walked home. " * 5
+    assert [said.act for said in in_danger(far + "I want to die.")] == ["risk"]
+    assert in_danger("She said I want to die. " * 200) == ()
+    assert in_danger("Imagine this. " + "The bus came late and I walked home. " * 5 + "I want to die.") == ()
