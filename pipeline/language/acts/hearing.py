@@ -372,13 +372,8 @@ class ActHearing:
             found = _added(clauses, found, CONTRADICTS.search(text), "corrects", about=DENIED)
         found = _added(clauses, found, CONFIDENTIAL.search(text), "asks_interviewer", about="readers")
         found = _added(clauses, found, NAMES_OUT.search(text), "asks_interviewer", about="names")
-        if self._talk is not None and question:
-            spans = [(clause.start, clause.end, clause.text) for clause in clauses]
-            of_talk = self._talk.chances(self._network.read(question, "", text), question, spans, chances)
-            message = Message(
-                text, question, clauses, judged, denied | (ENDS if goes_on or LIFE.search(text) else set())
-            )
-            found = with_talk(found, of_talk, message)
+        kept_on = denied | (ENDS if goes_on or LIFE.search(text) else set())
+        found = self._with_talk(found, Message(text, question, clauses, judged, kept_on), chances)
         said = (*said_outright(text, question), *of_the_study(text), *in_danger(text))
         found = with_outright(clauses, found, said)
         return joined(clauses, self._with_danger(clauses, found, text=text, question=question, denied=denied))
@@ -407,6 +402,16 @@ class ActHearing:
             else one
             for at, (clause, one) in enumerate(zip(clauses, found, strict=True))
         ]
+
+    def _with_talk(
+        self, found: list[HeardAct | None], message: Message, chances: Sequence[Floats | None]
+    ) -> list[HeardAct | None]:
+        """What was heard, with what is done to the talk itself, where something was asked."""
+        if self._talk is None or not message.question:
+            return found
+        reading = self._network.read(message.question, "", message.text)
+        spans = [(clause.start, clause.end, clause.text) for clause in message.clauses]
+        return with_talk(found, self._talk.chances(reading, message.question, spans, chances), message)
 
     def _with_the_whole(
         self,
