@@ -14,7 +14,7 @@ from pipeline.focus import Target
 from pipeline.grid.model import GridProgress
 from pipeline.repeating import inputs_of
 from pipeline.state import InterviewState
-from tests.support.interview import Interview, new_state
+from tests.support.interview import Interview, ScriptedReader, new_state
 
 LIBRARY = Library(PipelineSettings())
 NAMES = ("Lidl", "Aldi", "Waitrose", "Spar", "Tesco", "Iceland")
@@ -81,6 +81,19 @@ async def test_both_poles_make_a_construct_and_an_edge_between_them() -> None:
     ends = {(edge.edge_type, edge.basis) for edge in held.state.edges}
     assert ("opposite_of", "stated") in ends
     assert sum(edge.edge_type == "applies_to" for edge in held.state.edges) == 3
+
+
+@pytest.mark.parametrize(("end", "asked_back"), [(".", False), ("?", True)])
+async def test_comparison_that_sounds_like_a_question_asks_nothing_back(end: str, *, asked_back: bool) -> None:
+    held = interview(given())
+    await held.open()
+    one, two, third = labels(held)
+    said = f"{one} and {two} show you what it is, {third} is what you make of it{end}"
+    held.reader = ScriptedReader({said: [(said, "asks_back", {"heard_by": "reader"})]})
+    await held.say(said)
+    utterance = next(one for one in reversed(held.state.utterances) if one.speaker == "respondent")
+    acts = [act.act for act in utterance.acts]
+    assert ("asks_back" in acts) is asked_back
 
 
 async def test_missing_pole_is_asked_for_once_and_may_stay_missing() -> None:
