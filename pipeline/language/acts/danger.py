@@ -194,6 +194,10 @@ _HURT: Sequence[str] = (
     r"|choked|beat) me\b(?=.{0,60}\b(?:again|every|often|always|does it|next room|now|still)\b)",
     r"\bhe (?:hit|slapped|punched|kicked|choked|beat) me\b(?=.{0,40}\b(?:next room|he is here|still here"
     r"|downstairs|upstairs)\b)|\bpunched me\b(?=.{0,30}\bnext room\b)",
+    rf"\b{_SOMEBODY} (?:put|puts|held|holds|pulled|pulls) (?:a|the|his|her) (?:\w+ )?knife (?:to|at|against|on)"
+    r" (?:me|my (?:throat|neck|face|chest|back))\b",
+    rf"\b{_SOMEBODY} (?:grab(?:s|bed)|squeezed?s?) (?:me by the|my) (?:neck|throat)\b"
+    r"(?=.{0,40}\b(?:mad|angry|drunk|again|when|if|every|often|always)\b)",
     r"\b(?:i'?m|i am) not safe(?: here| at home| with (?:him|them|her)| tonight| any ?more)\b",
 )
 _PLAINLY: Sequence[re.Pattern[str]] = tuple(re.compile(one, re.IGNORECASE) for one in (*_DYING, *_HARMS, *_HURT))

@@ -23,6 +23,8 @@ PLAIN = [
     "I said I don't want to be here anymore. I mean it. I think about not waking up.",
     "They hung up on me. I want it all to stop, for ever.",
     "I'm so tired of being alive.",
+    "He put a knife to my throat on sunday.",
+    "my dad grabs my neck when he is mad",
     "since christmas i have thoughts of not wanting to be alive, they get stronger",
     "i burn myself sometimes. not bad, but i do",
     "when its too much i started cutting again",
@@ -40,6 +42,8 @@ NONE = [
     "I don't see the point of carrying on with the subscription.",
     "My knees are killing me on those stairs.",
     "She threw me the keys.",
+    "He put the knife on the table and cut my bread.",
+    "She held my neck while the doctor looked at it.",
     "We were thinking about jumping ship to another provider.",
     "It was a normal drive, nothing happened.",
 ]
@@ -74,3 +78,12 @@ def test_what_stands_far_before_it_takes_nothing_back() -> None:
     assert [said.act for said in in_danger(far + "I want to die.")] == ["risk"]
     assert in_danger("She said I want to die. " * 200) == ()
     assert in_danger("Imagine this. " + "The bus came late and I walked home. " * 5 + "I want to die.") == ()
+
+
+def test_what_only_a_sentence_of_its_own_tells_is_asked_back() -> None:
+    reader = load_reader()
+    parts = (reader.network, reader.settings, reader.message, reader.talk)
+    text, question = "i look at the bridge every day and think today maybe", "What did you like about it?"
+    (heard,) = ActHearing(*parts, reader.danger).read_sync(text, question, "en")
+    assert (heard.act, heard.sure) == ("risk", False)
+    assert ActHearing(*parts).read_sync(text, question, "en") == ()
