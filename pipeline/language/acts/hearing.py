@@ -31,7 +31,7 @@ from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
 from pipeline.language.reader.talk import TalkModel
-from pipeline.question.text import sentences
+from pipeline.question.text import sentences, words
 
 LANGUAGE = "en"
 """The language that the reader was trained in; in others the rules hear alone."""
@@ -284,6 +284,9 @@ NAMES_OUT = re.compile(
     re.IGNORECASE,
 )
 """A wish that names be left out, which is none to have all deleted."""
+PERSONS = frozenset({"i", "i'm", "i've", "me", "my", "mine", "we", "our", "us", "you", "you're", "you've", "your", "yours"})
+NEW_WORDS = 1
+"""Words in which somebody may differ who says again what was said back to them."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
@@ -358,6 +361,8 @@ class ActHearing:
                 else one
                 for clause, one in zip(clauses, by_rule, strict=True)
             ]
+        if _says_again(text, question):
+            denied.add("complains")
         if NO_TEARS.search(text):
             denied.add("distress")
             by_rule = [None if one and one.act == "distress" else one for one in by_rule]
@@ -580,6 +585,16 @@ def _overheard(
 
 def _chance(chances: Floats | None, act: Act) -> float:
     return float(chances[ACTS.index(act)]) if chances is not None else 0.0
+
+
+def _says_again(text: str, question: str) -> bool:
+    """Whether a message says no more than what was said back before the question, and so complains of nothing.
+
+    “You like the taste. Tell me a bit more about that.” “I like the taste.” Who complains adds a word for it.
+    """
+    said_back = [word for sentence in sentences(question)[:-1] for word in words(sentence)]
+    own = [word for word in words(text) if word not in PERSONS]
+    return len(own) > 1 and len([word for word in own if word not in said_back]) <= NEW_WORDS
 
 
 def _on_condition(before: str) -> bool:

@@ -986,6 +986,22 @@ def test_complaint_inside_a_story_is_none(trained: ActHearing, answer: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("answer", "complains"),
+    [
+        ("I like the taste of coffee number 1", False),
+        ("I like the taste of coffee number 0", False),
+        ("I said I like the taste of coffee number 0, you asked me that before", True),
+    ],
+)
+def test_who_says_no_more_than_was_said_back_complains_of_nothing(
+    trained: ActHearing, answer: str, complains: bool
+) -> None:
+    question = "You like the taste of coffee number 0. Tell me a bit more about that."
+    heard = {act.act for act in trained.read_sync(answer, question, "en")}
+    assert ("complains" in heard) is complains
+
+
+@pytest.mark.parametrize(
     ("answer", "question", "corrects"),
     [
         ("No, nobody's in danger. I'm tired and I miss my mother.", "I'm sorry. Are you in danger?", True),
