@@ -284,7 +284,8 @@ NAMES_OUT = re.compile(
     re.IGNORECASE,
 )
 """A wish that names be left out, which is none to have all deleted."""
-PERSONS = frozenset({"i", "i'm", "i've", "me", "my", "mine", "we", "our", "us", "you", "you're", "you've", "your", "yours"})
+PERSONS = frozenset("i i'm i've me my mine we our us you you're you've your yours".split())
+"""Words that change when somebody else says the same."""
 NEW_WORDS = 1
 """Words in which somebody may differ who says again what was said back to them."""
 TELLS = ACTS.index("tells")
