@@ -34,7 +34,7 @@ TELLING_WORDS = 5
 REPEAT_FOCUS_WINDOW = 6
 GOES_ON = frozenset({"distress", "wants_stop"})
 """Acts after which somebody who says that it can go on has said nothing to ask about."""
-FEW_TOLD = 12
+FEW_TOLD = 8
 """Words of an answer below which there is nothing in it to ask for more of, where it put a question right."""
 
 Asked = tuple[ContinuationOutput, str | None]

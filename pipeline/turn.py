@@ -13,6 +13,7 @@ from pipeline.concept import SessionConfiguration
 from pipeline.conduct.joining import join_acts
 from pipeline.context import Answer, SlotNames, TurnContext, Wishes, no_names
 from pipeline.contracts import Contract
+from pipeline.correcting import CorrectionReader
 from pipeline.engines.base import DecisionEngine
 from pipeline.engines.registry import ENGINES
 from pipeline.errors import PipelineError, PipelineMisbuilt
@@ -103,7 +104,7 @@ def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) 
     """
     return [
         ("before", ContextStage()),
-        ("before", UtteranceStage(providers.act_reader)),
+        ("before", UtteranceStage(providers.act_reader, CorrectionReader(providers.parser, providers.embedder))),
         ("knowledge", SrlStage(providers.parser)),
         ("knowledge", ExtractionStage(providers.extractor)),
         ("knowledge", GraphStage(providers.embedder, providers.parser)),

@@ -652,7 +652,7 @@ def _corrects(moment: Moment, heard: HeardAct) -> Move | None:
     wrong = heard.details.get("wrong", "")
     texts = moment.texts
     if right:
-        text = texts.corrected.replace("{right}", right)
+        text = texts.corrected.replace("{right}", _to_you(right))
     else:
         text = texts.corrected_plain
     told_more = moment.told_words >= LONG_TELLING

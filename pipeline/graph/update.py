@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence, Set
+from dataclasses import dataclass
 
 from pipeline.graph.dedup import Deduplicator, MentionQuery
 from pipeline.graph.surface import (
@@ -31,6 +33,38 @@ def corrected_chain(utterances: Iterable[Utterance], corrected: str) -> frozense
         chain.append(at)
         at = by_id[at].corrects if at in by_id else None
     return frozenset(chain)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Words that take the place of others.
+
+    Attributes:
+        wrong: as they were told before.
+        right: as they stand in the message.
+        wrong_lemmas, right_lemmas: their content lemmas.
+    """
+
+    wrong: str
+    right: str
+    wrong_lemmas: frozenset[str]
+    right_lemmas: frozenset[str]
+
+    def applied_to(self, label: str) -> str:
+        """The label as it should be; empty where it does not have the words that were wrong."""
+        for wrong, right in ((self.wrong, self.right), (_bare(self.wrong), _bare(self.right))):
+            found = re.search(rf"(?<!\w){re.escape(wrong)}(?!\w)", label, re.IGNORECASE)
+            if found is not None:
+                return label[: found.start()] + right + label[found.end() :]
+        return ""
+
+
+_DETERMINED = re.compile(r"^(?:the|a|an|my|our|your|his|her|their|this|that|these|those)\s+(?=\S)", re.IGNORECASE)
+
+
+def _bare(phrase: str) -> str:
+    """A phrase without the word that determines it."""
+    return _DETERMINED.sub("", phrase)
 
 
 class GraphUpdate:
@@ -177,6 +211,65 @@ class GraphUpdate:
             if self.graph.edge_between(replacement.id, node.id, REVISES) is None:
                 self._add_edge(replacement, node, REVISES, mention, replacement.confidence, 0, "stated")
             self._supersede(node.id, replacement.id)
+
+    def amendable(self, correction: Correction, utterance_ids: Set[str]) -> list[tuple[KGNode, str]]:
+        """The concepts of some answers that have words which were wrong, each with its label as it should be."""
+        return [
+            (node, label)
+            for node in self.graph.live_nodes()
+            if node.id not in self.mentioned and utterance_ids & set(node.source_utterance_ids)
+            if (label := correction.applied_to(node.label))
+        ]
+
+    def amend(
+        self, node: KGNode, label: str, lemmas: tuple[str, ...], correction: Correction, utterance_ids: Set[str]
+    ) -> None:
+        """Put a concept in the place of one that was understood wrongly; it has the same links.
+
+        What was wrong is superseded, with a `revises` edge, unless an earlier answer says it as well. A concept that
+        the message itself brought, and that is no more than what is right, becomes the new one.
+
+        Args:
+            node: what was understood.
+            label, lemmas: what is right, and its content lemmas.
+            correction: the words.
+            utterance_ids: of the latest answers.
+        """
+        mention = Mention(utterance_id=self._utterance.id, quote=correction.right)
+        said = (n for n in self.nodes_added if set(n.lemmas) <= correction.right_lemmas | correction.wrong_lemmas)
+        own = next(said, None)
+        new = node.model_copy(
+            update={
+                "id": own.id if own is not None else self._id("node", len(self.nodes_added)),
+                "label": own.label if own is not None and label_key(own.label) == label_key(label) else label,
+                "lemmas": lemmas,
+                "mentions": (mention,),
+                "mention_count": 1,
+                "created_turn": self._utterance.turn_number,
+                "last_mention_turn": self._utterance.turn_number,
+                "sequence": own.sequence if own is not None else self._sequence,
+                "mention_sequence": own.mention_sequence if own is not None else self._sequence,
+            }
+        )
+        self.graph.put_node(new)
+        if own is None:
+            self._sequence += 1
+            self.nodes_added.append(new)
+            self.mentioned.append(new.id)
+        else:
+            self.nodes_added = [new if one.id == own.id else one for one in self.nodes_added]
+            self.vectors.pop(own.id, None)
+        for edge in self.graph.live_edges():
+            ends = [new if end == node.id else self.graph.nodes[end] for end in (edge.source_id, edge.target_id)]
+            if (
+                new in ends
+                and ends[0].id != ends[1].id
+                and self.graph.edge_between(ends[0].id, ends[1].id, edge.edge_type) is None
+            ):
+                self._add_edge(ends[0], ends[1], edge.edge_type, mention, edge.confidence, edge.stance, edge.basis)
+        if set(node.source_utterance_ids) <= utterance_ids:
+            self._add_edge(new, node, REVISES, mention, node.confidence, 0, "stated")
+            self._supersede(node.id, new.id)
 
     def retract(self, words: Collection[str], utterance_ids: Set[str], focus: str | None) -> None:
         """Take back what was understood wrongly.

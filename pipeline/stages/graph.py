@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import ClassVar
 
 from pipeline.acts import PUT_RIGHT, PUT_RIGHT_AT_ONCE
+from pipeline.conduct.moves import put_right
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, ExtractionOutput, GraphOutput, UtteranceOutput
 from pipeline.graph.dedup import BUILT_IN_SYNONYMS, Deduplicator, SynonymTable
 from pipeline.graph.identity import fresh_state, refresh_edge_counts
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.graph.update import GraphUpdate, corrected_chain
+from pipeline.graph.update import Correction, GraphUpdate, corrected_chain
 from pipeline.ports import Embedder, ExtractedConcept, Parser, Vectors
 
 REMEMBERED_TABLES = 64
@@ -66,7 +67,7 @@ class GraphStage:
         update.keep_dropped(extraction.dropped)
         if said.utterance.corrects is not None:
             update.supersede_corrected(corrected_chain(context.state.utterances, said.utterance.corrects))
-        await self._retract(context, update)
+        await self._put_right(context, update)
 
         tracker = start.tracker.copy()
         key_of = start.canonical.key_of
@@ -93,24 +94,32 @@ class GraphStage:
             embeddings={**known, **update.vectors},
         )
 
-    async def _retract(self, context: TurnContext, update: GraphUpdate) -> None:
-        """Take back what the respondent says was understood wrongly."""
-        acts = context.get(UtteranceOutput).acts
+    async def _put_right(self, context: TurnContext, update: GraphUpdate) -> None:
+        """Put right, or take back, what the respondent says was understood wrongly."""
+        said = context.get(UtteranceOutput)
         corrections = [
             act
-            for act in acts
+            for act in said.acts
             if act.act == "corrects" and act.sure and act.about not in (PUT_RIGHT, PUT_RIGHT_AT_ONCE)
         ]
         if not corrections:
             return
         answers = [u for u in context.state.utterances if u.speaker == "respondent" and u.text]
         latest = frozenset(answer.id for answer in answers[-CORRECTED_ANSWERS:])
-        wrongs = [act.details.get("wrong", "") for act in corrections]
-        lemmas = await self._parser.lemmas(wrongs)
         asked = context.state.question
-        for act, words in zip(corrections, lemmas, strict=True):
-            if words or not act.details.get("right"):
-                update.retract(words, latest, asked.focus_node_id if asked is not None else None)
+        for act in corrections:
+            wrong, right = act.details.get("wrong", ""), put_right(said.utterance.text, act)
+            lemmas, own = await self._parser.lemmas([wrong, right])
+            if wrong and right:
+                await self._amend(update, Correction(wrong, right, frozenset(lemmas), frozenset(own)), latest)
+            if lemmas or not right:
+                update.retract(lemmas, latest, asked.focus_node_id if asked is not None else None)
+
+    async def _amend(self, update: GraphUpdate, correction: Correction, latest: Set[str]) -> None:
+        """Say what is right in every concept of the latest answers that has the words that were wrong."""
+        for node, label in update.amendable(correction, latest):
+            (lemmas,) = await self._parser.lemmas([label])
+            update.amend(node, label, lemmas, correction, latest)
 
     async def _describe(
         self, context: TurnContext, graph: SurfaceGraph, concepts: Sequence[ExtractedConcept]

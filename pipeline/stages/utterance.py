@@ -11,6 +11,7 @@ from pipeline.conduct.moment import moment_of
 from pipeline.conduct.moves import asked_back, chosen_act, meant, put_right, returned
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
+from pipeline.correcting import LANGUAGE, CorrectionReader, said_back
 from pipeline.errors import InvalidAnswer
 from pipeline.grid.moment import answered_step
 from pipeline.grid.rating import in_words, parsed
@@ -66,11 +67,12 @@ class UtteranceStage:
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput,)
     provides: ClassVar[type[Contract]] = UtteranceOutput
 
-    def __init__(self, reader: ActReader) -> None:
+    def __init__(self, reader: ActReader, corrections: CorrectionReader) -> None:
         self._reader = reader
+        self._corrections = corrections
 
     async def run(self, context: TurnContext) -> UtteranceOutput:
-        """The utterance of this turn. Raises InvalidAnswer."""
+        """The utterance of this turn. Raises InvalidAnswer, ProviderError."""
         answer = context.answer
         start = context.get(ContextOutput)
         text = ""
@@ -82,7 +84,7 @@ class UtteranceStage:
                 raise InvalidAnswer("Only the last answer can be corrected.")
         if answer.kind == "rate":
             return self._rated(context, text)
-        acts = await self._acts(context, text, start.question)
+        acts = await self._corrected(context, text, await self._acts(context, text, start.question))
         utterance = Utterance(
             id=utterance_id(context.state, start.turn_number, "respondent"),
             turn_number=start.turn_number,
@@ -144,6 +146,15 @@ class UtteranceStage:
                 for act in heard
             )
         return heeded(text, heard)
+
+    async def _corrected(self, context: TurnContext, text: str, acts: tuple[HeardAct, ...]) -> tuple[HeardAct, ...]:
+        """The acts, with what is put right of the answers before; an amendment of an answer is none of it."""
+        state = context.state
+        heard = context.configuration.conduct is not None and context.answer.kind == "answer"
+        if not heard or state.language.casefold().split("-")[0] != LANGUAGE or answered_step(context) is not None:
+            return acts
+        told = [u.text for u in state.utterances if u.speaker == "respondent" and u.text]
+        return await self._corrections.read(text, acts, told, said_back(context.get(ContextOutput).question))
 
 
 def _only_compares(heard: HeardAct, text: str) -> bool:

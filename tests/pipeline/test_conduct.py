@@ -152,10 +152,49 @@ async def test_correction_retracts_what_was_understood_and_goes_on_from_what_is_
     assert event(talk)["text"].startswith("Sorry, so: Thursday.")
     graph = talk.state.surface_graph()
     assert [node.label for node in graph.live_nodes()] == ["late", "thursday"]
-    gone = next(node for node in talk.state.nodes if node.label == "tuesday")
-    assert gone.superseded_by == talk.state.utterances[-2].id
+    gone, new = (next(node for node in talk.state.nodes if node.label == label) for label in ("tuesday", "thursday"))
+    assert gone.superseded_by == new.id
     assert all("tuesday" not in (one.label,) for one in talk.state.tracker.states)
     assert talk.state.turn_count == 1
+
+
+async def test_correction_says_what_is_right_in_the_words_around_and_keeps_the_links() -> None:
+    text = "No, I meant my team, not my boss."
+    talk = interview({})
+    links = [("early", "my boss likes that")]
+    told = concepts(("early", "attribute"), ("my boss likes that", "consequence"), links=links)
+    await talk.say("I come early. My boss likes that.", told)
+    await talk.say(text)
+    assert event(talk)["text"].startswith("Sorry, so: your team.")
+    graph = talk.state.surface_graph()
+    assert [node.label for node in graph.live_nodes()] == ["early", "my team likes that"]
+    right = next(node for node in graph.live_nodes() if node.label == "my team likes that")
+    assert (right.node_type, [mention.quote for mention in right.mentions]) == ("consequence", ["my team"])
+    assert [(graph.nodes[edge.source_id].label, edge.target_id) for edge in graph.live_edges()] == [("early", right.id)]
+    assert [edge.edge_type for edge in talk.state.edges if edge.source_id == right.id] == ["revises"]
+
+
+async def test_what_an_earlier_answer_says_as_well_stays_beside_what_is_right() -> None:
+    talk = interview({})
+    await talk.say("It is cheap.", concepts(("cheap", "attribute")))
+    for number in range(3):
+        await talk.say(f"more {number}", concepts((f"thing {number}", "attribute")))
+    await talk.say("It is cheap, too.", concepts(("cheap", "attribute")))
+    await talk.say("No sorry, I meant fair, not cheap.")
+    live = {node.label: node for node in talk.state.surface_graph().live_nodes()}
+    assert {"cheap", "fair"} <= set(live)
+    assert len(live["cheap"].mentions) == 1
+
+
+async def test_words_that_nobody_has_heard_are_no_complaint() -> None:
+    text = "I said weak."
+    talk = interview({text: [(text, "complains")]})
+    await talk.say("I like it strong.", concepts(("strong", "attribute")))
+    await talk.say(text)
+    assert event(talk)["text"].startswith("Sorry, so: weak.")
+    await talk.say("Weak and hot.")
+    await talk.say("I said weak and hot.")
+    assert not event(talk).get("text", "").startswith("Sorry, so")
 
 
 @pytest.mark.parametrize("about", ["put_right", "self"])

@@ -1,0 +1,76 @@
+"""Corrections: which words take the place of which."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.correcting import put_right_in, said_back
+
+
+@pytest.mark.parametrize(
+    ("told", "message", "wrong", "right"),
+    [
+        ("My boss likes that.", "No, I meant my team, not my boss.", "My boss", "my team"),
+        ("my wife said they smell like wood", "no, not my wife, my sister said that", "my wife", "my sister"),
+        ("I like the smell in the evening.", "Sorry, I meant in the morning.", "in the evening", "in the morning"),
+        ("It costs twelve euros a bag.", "No sorry, it costs ten euros.", "twelve euros", "ten euros"),
+        ("I go on Mondays.", "Sorry, Tuesday it was. Monday is my day off.", "Mondays", "Tuesday"),
+        ("we got there at like 6", "no, nearer 4. it was cold", "6", "4"),
+        ("I like the smell.", "I mean the taste, not the smell.", "the smell", "the taste"),
+        ("My mum was there.", "Wait, that was my aunt.", "mum", "aunt"),
+        ("We paid 200 quid.", "Make that 300 quid.", "200 quid", "300 quid"),
+    ],
+)
+def test_words_that_were_told_give_way_to_others(told: str, message: str, wrong: str, right: str) -> None:
+    found = put_right_in(message, [told])
+    assert found is not None
+    assert (found.wrong, found.right) == (wrong, right)
+    assert message[found.start : found.end].count(found.right) == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ("It was a quiet Sunday.", "The taste, not the smell."),
+        ("I like the smell of it.", "I said it's cheap."),
+        ("My brother drives me.", "He said Monday but meant Tuesday."),
+        ("It costs ten euros.", "And twelve of my friends do the same."),
+        ("It costs ten euros.", "No, not really."),
+        ("I go there in the morning.", "I mean, in the shop they know me."),
+        ("The price is fine.", "Not much."),
+        ("", "No, the taste, not the smell."),
+        ("My wife came along.", ""),
+        ("I pay ten euros. " * 400, "not " * 1500),
+    ],
+)
+def test_what_only_contrasts_puts_nothing_right(told: str, message: str) -> None:
+    assert put_right_in(message, [told] if told else []) is None
+
+
+def test_contrast_without_a_word_for_it_counts_only_where_it_was_said_back() -> None:
+    told = ["I like the smell of it."]
+    assert put_right_in("The taste, not the smell.", told) is None
+    found = put_right_in("The taste, not the smell.", told, "You like the smell of it.")
+    assert found is not None
+    assert found.right == "The taste"
+
+
+def test_what_was_heard_as_a_correction_needs_no_word_for_it() -> None:
+    told = ["Since I was about twenty-two."]
+    assert put_right_in("Thirty-two. At twenty-two I had nothing.", told) is None
+    found = put_right_in("Thirty-two. At twenty-two I had nothing.", told, heard=True)
+    assert found is not None
+    assert (found.wrong, found.right) == ("twenty-two", "Thirty-two")
+
+
+@pytest.mark.parametrize(
+    ("question", "taken"),
+    [
+        ("You waited two hours. What was that like?", "You waited two hours."),
+        ("So you waited two hours?", "So you waited two hours?"),
+        ("What was that like?", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_question_takes_for_granted(question: str, taken: str) -> None:
+    assert said_back(question) == taken
