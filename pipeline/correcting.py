@@ -31,6 +31,8 @@ MOST_WORDS: Final = 6
 """Words that were wrong, or are right instead, at the most."""
 FEW_WORDS: Final = 5
 """Words of a phrase that says what is right by itself, at the most, where nothing was heard."""
+LONGEST_SENTENCE, LOOKED_THROUGH, CONTRASTS = 300, 4000, 4
+"""Characters of a sentence and of an earlier answer, and contrasts of a sentence, that are looked at."""
 SENTENCES: Final = 3
 """How many of a message's first sentences are looked at."""
 ANSWERS: Final = 3
@@ -138,17 +140,22 @@ def put_right_in(text: str, told: Sequence[str], said_back: str = "", *, heard: 
         said_back: what the interviewer has just said of them.
         heard: whether it was heard that something is put right, so that no word for it is asked for.
     """
-    plain = text.replace("’", "'")
-    earlier = [one.replace("’", "'") for one in (*told[-ANSWERS:], said_back) if one]
-    back = [said_back.replace("’", "'")] if said_back else []
+    plain = _plain(text)
+    earlier = [_plain(one)[:LOOKED_THROUGH] for one in (*told[-ANSWERS:], said_back) if one]
+    back = [_plain(said_back)] if said_back else []
     for start, end in _sentences(plain):
-        part = plain[start:end]
+        part = plain[start : min(end, start + LONGEST_SENTENCE)]
         cued = heard or _CUE.search(part) is not None
         found = _contrast(part, earlier if cued else back) or _alone(part, earlier[-2:], heard=heard)
         if found is not None:
             wrong, (begin, until) = found
             return PutRight(wrong, text[start + begin : start + until], start, end)
     return None
+
+
+def _plain(text: str) -> str:
+    """The text, as long as before, with straight apostrophes and plain spaces."""
+    return re.sub(r"\s", " ", text.replace("’", "'"))
 
 
 def said_back(question: str) -> str:
@@ -165,7 +172,7 @@ def _sentences(text: str) -> list[tuple[int, int]]:
 
 def _contrast(part: str, earlier: Sequence[str]) -> tuple[str, tuple[int, int]] | None:
     """The wrong words and where the right ones stand, in a sentence that names both."""
-    for negation in _NOT.finditer(part):
+    for negation in itertools.islice(_NOT.finditer(part), CONTRASTS):
         after = part[negation.end() :]
         wrong = _where_said(after, earlier)
         if wrong is None:

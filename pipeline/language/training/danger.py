@@ -1,7 +1,8 @@
 """Makes the model of danger in single sentences: `python -m pipeline.language.training.danger`.
 
-It learns from messages that were written for it, plain ones and plainly none (tests/corpus/talk/danger.jsonl), from the
-messages of tests/corpus/acts, and from answers of interviews in which nobody was in danger. Of a message of several
+It learns from messages that were written for it, plain ones and plainly none (tests/corpus/talk/danger.jsonl), from
+those of plain people who do anything (plainly.jsonl), from the messages of tests/corpus/acts, and from answers of
+interviews in which nobody was in danger. Of a message of several
 sentences only the one counts that tells of it most. What is printed is of two writers, and of every other interview,
 that it has not seen; the one that is written has learned from all. Some six minutes on two cores.
 """
@@ -25,8 +26,8 @@ from pipeline.language.training.clause_file import digest_of, tell
 from pipeline.language.training.message import CORPUS, INTERVIEWS, WRITTEN
 from pipeline.language.training.perceptron import Fitting, perceptron
 
-PLAIN = Path("talk") / "danger.jsonl"
-APART = (3, 4)
+PLAIN, PLAINLY = Path("talk") / "danger.jsonl", Path("talk") / "plainly.jsonl"
+APART = ("danger 3", "danger 4", "plainly 2", "plainly 4")
 """Writers whose messages are kept apart for the figures, one after the other."""
 FITTING = Fitting(hidden=24, decay=0.3, rounds=6, together=128, seeds=(0,))
 PASSES, BESIDE = 2, 0.3
@@ -42,14 +43,14 @@ class Message:
     Attributes:
         text, question: its words, and what it answers.
         danger: whether it tells of danger.
-        writer: number of who wrote it for this; 0 for what was not.
+        writer: file and number of who wrote it for this; empty for what was not.
         interview: whether it is an answer of an interview.
     """
 
     text: str
     question: str
     danger: bool
-    writer: int = 0
+    writer: str = ""
     interview: bool = False
 
 
@@ -68,7 +69,9 @@ def messages(corpus: Path) -> Iterator[Message]:
                     known.add(turn["answer"])
                     yield Message(turn["answer"], turn["question"], danger=False, interview=True)
     for one in _lines(corpus / PLAIN):
-        yield Message(one["message"], one["question"], one["act"] == "risk", one["writer"])
+        yield Message(one["message"], one["question"], one["act"] == "risk", f"{PLAIN.stem} {one['writer']}")
+    for one in _lines(corpus / PLAINLY):
+        yield Message(one["answer"], one["question"], one["act"] == "risk", f"{PLAINLY.stem} {one['writer']}")
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -143,7 +146,7 @@ def figures(read: Read, told: Sequence[Message], encoder_sha256: str) -> Iterato
         for least in LEAST:
             found = most >= least
             yield (
-                f"writer {writer}, from {least}: {found[apart & danger].mean():.2f} of danger,"
+                f"{writer}, from {least}: {found[apart & danger].mean():.2f} of danger,"
                 f" {found[apart & ~danger].mean():.2f} of what sounds like it, {found[interviews].sum()} of"
                 f" {len(interviews)} answers of interviews"
             )
@@ -163,8 +166,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only-all", action="store_true", help="write the model, without figures")
     parser.add_argument("--to", type=Path, default=files.FOLDER / files.DANGER)
     options = parser.parse_args(arguments)
-    if not (options.corpus / PLAIN).is_file():
-        parser.error(f"there is no {PLAIN} in {options.corpus}; it is part of the source repository")
+    for path in (PLAIN, PLAINLY):
+        if not (options.corpus / path).is_file():
+            parser.error(f"there is no {path} in {options.corpus}; it is part of the source repository")
     digest = digest_of((files.FOLDER / files.ENCODER).read_bytes())
     told = list(messages(options.corpus))
     read = Read.of(told, ReaderNetwork.load(files.FOLDER))
