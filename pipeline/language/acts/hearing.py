@@ -18,6 +18,7 @@ from concurrent.futures import Executor
 import numpy as np
 
 from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, Act, HeardAct
+from pipeline.language.acts.asking import asked_plainly
 from pipeline.language.acts.beside import Message, with_talk
 from pipeline.language.acts.danger import in_danger
 from pipeline.language.acts.outright import denies_nothing, said_outright, with_outright
@@ -380,7 +381,7 @@ class ActHearing:
         found = _added(clauses, found, NAMES_OUT.search(text), "asks_interviewer", about="names")
         kept_on = denied | (ENDS if goes_on or LIFE.search(text) else set())
         found = self._with_talk(found, Message(text, question, clauses, judged, kept_on), chances)
-        said = (*said_outright(text, question), *of_the_study(text), *in_danger(text))
+        said = (*asked_plainly(text), *said_outright(text, question), *of_the_study(text), *in_danger(text))
         found = with_outright(clauses, found, said)
         return joined(clauses, self._with_danger(clauses, found, text=text, question=question, denied=denied))
 

@@ -218,6 +218,14 @@ _FOR_MY_AGE = re.compile(
     re.IGNORECASE,
 )
 """An age in passing: “Everyone thinks I took it well, very grown up for 15.”"""
+_NOT_YET = re.compile(
+    r"\b(?:not(?: \w+){0,3}|wait|(?:can|won)'?t(?: \w+){1,4}|isn'?t(?: \w+){1,4}) (?:till?|until|before)"
+    r" (?:i(?:'?m| am| turn)|you(?:'?re| are| turn)) (?:16|18|sixteen|eighteen)(?![\w-])",
+    re.IGNORECASE,
+)
+"""What is not allowed yet: “Mum says not till I'm 18.”"""
+_YEARS = re.compile(r"\bi have (?P<age>[89]|1[0-7]) years(?: old)?(?: now)?(?=\W*$|[.,!?])", re.IGNORECASE)
+"""An age as many languages tell it: “I have 17 years now.”"""
 _SORRY_FOR = re.compile(r"\W*(?:i'm (?:so |very )?sorry\b)", re.IGNORECASE)
 """How the interviewer begins who takes somebody for dead, …"""
 _NOT_DEAD = re.compile(
@@ -276,6 +284,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
 
 
 def _told_by_others(text: str, start: int) -> bool:
+    """Whether what begins there is told as the words of somebody else."""
     return REPORTS.search(text[:start]) is not None or text[:start].count('"') % 2 == 1
 
 
@@ -343,7 +352,10 @@ def _refused(text: str) -> Said | None:
 
 
 def _age(text: str) -> Said | None:
-    found = _FOR_MY_AGE.search(text)
+    not_yet = _NOT_YET.search(text)
+    if not_yet is not None:
+        return Said("minor", not_yet.start(), not_yet.end(), about=IN_PASSING, sure=False)
+    found = _FOR_MY_AGE.search(text) or _YEARS.search(text)
     if found is None:
         return None
     age = (("age", found["age"]),)

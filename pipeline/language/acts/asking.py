@@ -1,0 +1,127 @@
+"""What people ask the interviewer in plain words: what it thinks, what it does itself, how long it takes (English)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pipeline.acts import Act
+from pipeline.language.acts.outright import Said
+
+MOST_WORDS: Final = 40
+"""Words of a message from which on such a question belongs to a story."""
+_LED = (
+    r"(?:^|[.!?,;:]\s{0,3}|\b(?:and|but|so|well|hey|wait|ok|sorry|um+|uh+) )"
+    r"(?:(?:and|but|so|well|hey|wait|ok|sorry|btw|by the way),? )*"
+)
+_MORE = r"[^.!?]{0,40}"
+_YOU = r"(?:you|u)"
+_WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        "opinion",
+        (
+            rf"(?:what|how) (?:do|would) {_YOU}(?: yourself)? (?:think|feel)(?: (?:of|about) (?:it|that|this|them|him"
+            rf"|her))?(?:,? (?:is|was|does|am|are)\b{_MORE})?",
+            rf"(?:do|would|don'?t|wouldn'?t) {_YOU} (?:not )?(?:think|agree|recommend)(?: so| that| it)?"
+            r"(?: yourself| too| as well| as much)?\s?\?",
+            r"(?:is|was) (?:that|this|it) (?:normal|weird|odd|strange|bad|stupid|common|ok(?:ay)?)"
+            rf"(?: (?:for|that|to)\b{_MORE})?\?",
+        ),
+    ),
+    (
+        "left",
+        (
+            r"how (?:many|much)(?: more)? (?:minutes?|time|questions?|longer)(?: (?:are|is))?(?: (?:there|we|you))?"
+            rf"(?: got| have)?(?: left| more| to go| on this)\b{_MORE}",
+        ),
+    ),
+    (
+        "readers",
+        (
+            rf"is (?:there )?(?:some|any)(?:body|one) else (?:listening|reading|watching|here|there)\b{_MORE}",
+            r"(?:will|is) my (?:name|number|voice)(?: \w+)? (?:in|on) (?:the|this|your|that) (?:report|study|article"
+            rf"|research|paper){_MORE}",
+            rf"my name (?:will|is)(?: be)? (?:in|on) (?:the|your) \w+ or no{_MORE}",
+        ),
+    ),
+    (
+        "data",
+        (
+            rf"how (?:did|do) {_YOU} (?:get|have|find|know)(?: out)? (?:my|i|that i|about my|who i|where i)\b{_MORE}",
+            rf"(?:what|how)(?: (?:will|do|are|would) (?:{_YOU}|they)| (?:{_YOU}|they) (?:will|gonna|going to))"
+            r"(?: going to| gonna)? (?:do|use) with (?:my|all my|this|these|all this|all of this|the)"
+            rf" ?(?:answers?|data|information|info)?{_MORE}",
+            rf"(?:for )?how long (?:(?:do|will|are) )?(?:{_YOU}|they) (?:keep|store|save|hold)\b{_MORE}",
+            rf"what happens (?:with|to) (?:all |all of )?(?:this|my answers|it|that|what i say){_MORE}",
+        ),
+    ),
+    (
+        "person",
+        (
+            rf"(?:what|how) about (?:{_YOU}|yourself)\b{_MORE}",
+            r"(?:and )?you(?: yourself)?\?",
+            r"and you(?: yourself)?",
+            rf"(?:and you,? )?(?:what|which|how)(?: \w+){{0,3}} (?:do|would|did) {_YOU}(?: yourself)? "
+            rf"(?:get|use|prefer|drink|choose|pay|buy|eat)\b{_MORE}",
+            rf"(?:would|do) {_YOU} (?:ever )?(?:pay|buy|use|drink|eat)\b{_MORE}",
+        ),
+    ),
+    (
+        "machine",
+        (
+            rf"(?:are|r) {_YOU}(?: like| just| really| actually)? (?:a |an )?(?:ai|bot|robot|machine|computer|program"
+            rf"|real person|real|human)\b{_MORE}",
+        ),
+    ),
+    (
+        "who",
+        (
+            rf"(?:are |do )?{_YOU}(?: people| guys| lot)? (?:work|working|from)(?: for)? (?:the|this|them|that) \w+"
+            r"(?: or\b[^.!?]{0,20})?",
+            rf"who (?:are you|is this|do you work) (?:with|for)\b{_MORE}",
+        ),
+    ),
+    (
+        "purpose",
+        (
+            r"what(?:'?s| is| are) (?:all )?(?:this|that|it|these(?: questions)?|the survey|the study)(?: all)? for"
+            r"(?: anyway| exactly| actually| then)?",
+        ),
+    ),
+    (
+        "other",
+        (
+            rf"how many (?:people|others) (?:are|do|did|have) {_YOU} (?:ask\w*|talk\w* to|interview\w*)\b{_MORE}",
+            r"(?:can|could|will|may) i (?:read|see|get|have) (?:the|a|your) (?:report|results?|copy|summary|transcript)"
+            rf"\b{_MORE}",
+            rf"do {_YOU} (?:get|hear) (?:that|this)(?: answer| one)? (?:a lot|often|much|from everyone)",
+        ),
+    ),
+)
+"""What is asked, and words for it."""
+_ASKED: Final = tuple(
+    (about, re.compile(rf"{_LED}(?:{'|'.join(words)})\s?\?*\W*$", re.IGNORECASE)) for about, words in _WORDS
+)
+"""The same, at the end of a message."""
+_REPORTED: Final = re.compile(
+    r"\b(?:ask(?:ed|s|ing)?|sa(?:id|ys?)|told|tells?|goes|went|like|shout\w*|wonder\w*|thought|text(?:ed|s)?|wrote)"
+    r"(?: (?:me|him|her|them|us|my \w+|the \w+))?[\s,:]*(?:and |so |well,? )?$",
+    re.IGNORECASE,
+)
+"""What stands before words that were said to others."""
+
+
+def asked_plainly(text: str) -> tuple[Said, ...]:
+    """What a message ends in asking of the interviewer; nothing where somebody tells what was asked of others."""
+    plain = text.replace("’", "'")
+    if len(plain) != len(text) or len(plain.split()) > MOST_WORDS:
+        return ()
+    gone: frozenset[Act] = frozenset({"asks_back", "complains", "wants_pause", "thanks_greets", "personal_data"})
+    for about, pattern in _ASKED:
+        found = pattern.search(plain)
+        if found is None:
+            continue
+        start = found.start() + len(found[0]) - len(found[0].lstrip(" .!?,;:"))
+        if plain[:start].count('"') % 2 == 0 and _REPORTED.search(plain[:start]) is None:
+            return (Said("asks_interviewer", start, found.end(), about=about, instead=gone),)
+    return ()

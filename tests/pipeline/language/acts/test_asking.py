@@ -1,0 +1,66 @@
+"""What people ask the interviewer in plain words, and what only sounds like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.language.acts.asking import asked_plainly
+from pipeline.language.acts.hearing import ActHearing
+from pipeline.language.acts.reading import acts_of
+from pipeline.language.reader.files import load_reader
+
+
+@pytest.fixture(scope="module")
+def trained() -> ActHearing:
+    reader = load_reader()
+    return ActHearing(reader.network, reader.settings, reader.message, reader.talk, reader.danger)
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Barrys always. And what about yourself, do you drink tea?", "person"),
+        ("and you, which bank do you use?", "person"),
+        ("no. would you pay that", "person"),
+        ("hate them. what do you think of them?", "opinion"),
+        ("Robbery. Do you not think so yourself?", "opinion"),
+        ("Good mostly. What do you think, is that weird for a guy?", "opinion"),
+        ("one for work. hey how many minutes left on this", "left"),
+        ("Is somebody else listening to us, or only you?", "readers"),
+        ("My doctor sent me. How did you get my number by the way?", "data"),
+        ("hey what you will do with my answers after", "data"),
+        ("clean shower and um for how long you keep what i say", "data"),
+        ("beer with the guys. hey are you like an AI", "machine"),
+        ("You people working for the company or what", "who"),
+        ("the beach I suppose, and the kids got on for once. what is this all for anyway", "purpose"),
+        ("in facebook group. can i read the report when is ready?", "other"),
+    ],
+)
+def test_question_to_the_interviewer_is_heard(trained: ActHearing, text: str, about: str) -> None:
+    (said,) = asked_plainly(text)
+    assert said.about == about
+    heard = [act for act in trained.read_sync(text, "How was that?", "en") if act.act != "tells"]
+    assert [(act.act, act.about, act.sure) for act in heard] == [("asks_interviewer", about, True)]
+    assert text[heard[0].start : heard[0].end].strip(" .,")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She asked me, what do you think of them?",
+        "I said, would you pay that? He laughed.",
+        "I asked them are you a bot",
+        "I told him what about you and he went red",
+        "They never say how long they keep it.",
+        "What do you think happens when the bus is late and nobody tells you. You wait.",
+        "You use it every day, you get tired of it.",
+        "",
+        "do you " * 900,
+    ],
+)
+def test_question_that_others_were_asked_is_told(text: str) -> None:
+    assert asked_plainly(text) == ()
+
+
+def test_other_languages_are_left_to_their_rules() -> None:
+    assert all(act.about != "person" for act in acts_of("What about you?", "", "de"))
