@@ -374,11 +374,10 @@ def _chosen(moment: Moment) -> Move | None:
         case "go_on":
             # Whoever tells on is asked on; an invitation to tell would be deaf to it.
             told_on = moment.told_words >= STORY_WORDS
-            mistaken = _asked_about_danger(moment) and _has(_plain(moment.said), texts.safe_words)
-            sorry = texts.risk_mistaken if mistaken else ""
+            sorry = _safe(moment)
             if told_on and not moment.closing and moment.questions_left > 0:
                 return Move("distress", sorry, "engine", counts=True)
-            in_words = moment.conduct.answered and not mistaken and not _is_label(moment, "go_on")
+            in_words = moment.conduct.answered and not sorry and not _is_label(moment, "go_on")
             if in_words and not moment.closing and moment.questions_left > 0:
                 return Move("distress", texts.next, "engine", counts=True, leaves_answer=True)
             return Move("distress", _sentences(sorry, texts.go_on), "stands")
@@ -429,10 +428,13 @@ def _chosen(moment: Moment) -> Move | None:
     return None
 
 
-def _asked_about_danger(moment: Moment) -> bool:
-    """Whether danger was the reason of the latest alert, so that who is safe was misunderstood."""
-    alerts = moment.conduct.alerts
-    return bool(alerts) and alerts[-1].code == "risk"
+def _safe(moment: Moment) -> str:
+    """What is said to who was in danger, was offered ways on, and says that nobody is, or that they are well again."""
+    texts, said, alerts = moment.texts, _plain(moment.said), moment.conduct.alerts
+    if not alerts or alerts[-1].code != "risk" or not _has(said, texts.safe_words):
+        return ""
+    denied = _has(said, [words for words in texts.safe_words if words not in texts.fine_words])
+    return texts.risk_mistaken if denied or not texts.risk_over else texts.risk_over
 
 
 def _is_label(moment: Moment, offer: OfferName) -> bool:

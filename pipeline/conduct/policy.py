@@ -14,7 +14,7 @@ OfferName = Literal["go_on", "something_else", "pause", "stop", "resume", "carry
 
 SAFETY = frozenset(
     {
-        *("risk", "risk_spoken_of", "risk_ask", "risk_mistaken", "safe_words"),
+        *("risk", "risk_spoken_of", "risk_ask", "risk_mistaken", "risk_over", "safe_words", "fine_words"),
         *("help", "help_kiosk", "distress", "distress_again", "distress_ask", "distress_in_story"),
         *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
         *(
@@ -45,7 +45,9 @@ class ConductTexts(Spec):
     risk_spoken_of: str = Field(description="When it is not certain that somebody may come to harm now.")
     risk_ask: str = Field(default="", description="Asks back where only the reader heard danger.")
     risk_mistaken: str = Field(default="", description="When nobody is in danger after all.")
+    risk_over: str = Field(default="", description="When somebody who was in danger says that they are well again.")
     safe_words: Several = Field(default=(), description="Parts of a message that mean: nobody is in danger.")
+    fine_words: Several = Field(default=(), description="Those of them that say no more than that somebody is well.")
     help: str = Field(description="Where to find help, unless the concept has a `helpline_text`.")
     help_kiosk: str = Field(description="Added where the interview runs on a device that may be offline.")
     distress: str = Field(description="When somebody is upset; names the four ways on.")

@@ -913,6 +913,20 @@ def test_who_is_in_no_danger_was_misunderstood_and_is_asked_to_tell_on() -> None
     assert (on.then, on.text) == ("stands", f"{texts.risk_mistaken} {texts.corrected_on}")
 
 
+@pytest.mark.parametrize(
+    ("said", "over"),
+    [("I'm fine again, we can go on", True), ("You misunderstood me, I'm fine, we can go on", False)],
+)
+def test_who_was_in_danger_and_is_well_again_was_not_misunderstood(said: str, over: bool) -> None:
+    told = "I don't want to live any more."
+    warned = move_for(moment(told, (told, "risk")))
+    assert warned is not None and warned.alert == "risk"
+    on = move_for(moment(said, conduct=after(warned)))
+    assert on is not None
+    texts = policy().texts
+    assert (texts.risk_over in on.text, texts.risk_mistaken in on.text) == (over, not over)
+
+
 def test_break_that_is_not_sure_is_not_offered_after_the_closing_question() -> None:
     said = "It's nearly six, I'll have a nose on my knee in a minute."
     beside = moment(said, (said, "wants_pause"), sure=False, closing=True)
