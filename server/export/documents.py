@@ -75,7 +75,10 @@ def to_docx(material: Material) -> bytes:
         for edge in material.edges:
             kind = edge.edge_type.replace("_", " ")
             text = f"{labels[edge.source_id]} → {labels[edge.target_id]} ({kind}, {edge.basis})"
-            document.add_paragraph(xml_text(text), style="List Bullet")
+            paragraph = document.add_paragraph(xml_text(text), style="List Bullet")
+            if edge.id in material.retracted:
+                paragraph.runs[0].font.strike = True
+                paragraph.add_run(" (retracted)")
     document.styles["Normal"].font.size = Pt(11)
     out = io.BytesIO()
     document.save(out)

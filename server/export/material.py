@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
-from pipeline.graph.surface import GUESSED, KGEdge
+from pipeline.graph.surface import GUESSED, REVISES, KGEdge
 from pipeline.guide import TopicProgress
 from pipeline.state import InterviewState, Utterance
 from server.usage import SessionUsage
@@ -49,6 +49,14 @@ class Material:
     def edges(self) -> tuple[KGEdge, ...]:
         """The relations that this export has."""
         return tuple(edge for edge in self.state.edges if self.inferred or edge.basis != GUESSED)
+
+    @property
+    def retracted(self) -> frozenset[str]:
+        """Ids of the relations that count no more, because a concept that they join was taken back."""
+        gone = {node.id for node in self.state.nodes if node.superseded_by}
+        return frozenset(
+            edge.id for edge in self.edges if edge.edge_type != REVISES and gone & {edge.source_id, edge.target_id}
+        )
 
     @property
     def omitted(self) -> str:

@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from pipeline.graph.surface import REVISES
 from pipeline.graph.violations import violations
 from server.export.coverage import HEADINGS, coverage_cells, coverage_rows, coverage_table
 from server.export.grid import grid_of, grid_rows
@@ -128,12 +127,10 @@ def to_markdown(material: Material) -> bytes:
         lines += ["## Relations", ""]
         if material.omitted:
             lines += [f"_{material.omitted}_", ""]
-        gone = {node.id for node in state.nodes if node.superseded_by}
         for edge in material.edges:
             ends = f"{_escaped(labels[edge.source_id])} → {_escaped(labels[edge.target_id])}"
             line = f"{ends} ({_escaped(edge.edge_type.replace('_', ' '))}, {edge.basis})"
-            retracted = edge.edge_type != REVISES and gone & {edge.source_id, edge.target_id}
-            lines.append(f"- ~~{line}~~ (retracted)" if retracted else f"- {line}")
+            lines.append(f"- ~~{line}~~ (retracted)" if edge.id in material.retracted else f"- {line}")
         lines.append("")
     return "\n".join(lines).encode()
 

@@ -294,6 +294,20 @@ def test_captions_and_word_mark_what_was_retracted() -> None:
     assert [run.text for cell in cells for p in cell.paragraphs for run in p.runs if run.font.strike] == ["Tuesday"]
 
 
+def test_relations_of_what_was_taken_back_are_marked_and_the_revision_is_not(material: Material) -> None:
+    ends = {"source_id": "n2", "target_id": "n1"}
+    edge = material.state.edges[0].model_copy(update=ends)
+    revision = edge.model_copy(update={"id": "e2", "edge_type": "revises"})
+    material = _amended()
+    material = replace(material, state=material.state.model_copy(update={"edges": (edge, revision)}))
+    assert material.retracted == {"e1"}
+    lines = [line for line in _written(material, "md").decode().splitlines() if "Thursday →" in line]
+    assert [line.endswith("(retracted)") for line in lines] == [True, False]
+    document = Document(io.BytesIO(_written(material, "docx")))
+    shown = [p for p in document.paragraphs if p.text.startswith("Thursday →")]
+    assert [bool(p.runs[0].font.strike) for p in shown] == [True, False]
+
+
 def _with_a_guess(material: Material) -> Material:
     guess = material.state.edges[0].model_copy(
         update={"id": "e2", "source_id": "n2", "target_id": "n1", "basis": "inferred"}
