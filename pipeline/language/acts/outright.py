@@ -206,6 +206,23 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 """Somebody goes no further in this."""
+_UPSET_NOW = re.compile(
+    r"\b(?:cry(?:ing)?|break(?:ing)? down|los(?:e|ing) it|shak(?:ing|y)|tear(?:s|y|ful|ing up)?|in bits"
+    r"|(?:my )?voice(?: went|'s going| is going| goes)|chok(?:ing|ed) up|welling up|coming back|sobbing|trembling"
+    r"|in pieces|falling apart)\b"
+    r"(?:(?!\b(?:fine|better|ok(?:ay)?|right as|good|well|he|she|they|him|but)\b)[^.!?]){0,50}?"
+    r"\b(?:right now|rn|now too|also now|as we speak|even now|as i (?:type|write|say|talk|speak)\b|(?:writing|typing"
+    r"|saying|telling you) (?:this|it)|just (?:talking|thinking|telling) (?:about|of) (?:it|him|her|this)"
+    r"|(?:it'?s )?going now|now(?=[,.]? (?:feel|sorry)|\W*$))",
+    re.IGNORECASE,
+)
+"""Tears, or a voice that goes, while somebody tells: “i break down every time, also now”, …"""
+_OF_OTHERS = re.compile(
+    r"\b(?:he|she|they|hes|shes|baby|kids?|children|son|daughter|mum|mom|dad|wife|husband|said)(?:'s|'re)?\W+"
+    r"(?:\w+\W+|i'm ){0,2}$",
+    re.IGNORECASE,
+)
+"""… not of others."""
 _FOR_MY_AGE = re.compile(
     r"\b(?:(?:every(?:one|body)|people|they|mum|mom|dad|my \w+|teachers?) (?:all )?(?:think|thinks|say|says"
     r"|tells? me)\b[^.!?]{0,60}?"
@@ -279,6 +296,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
         _refused(plain),
         _alive(plain, question),
         _age(plain),
+        _upset(plain),
     )
     return tuple(one for one in found if one is not None)
 
@@ -349,6 +367,13 @@ def _refused(text: str) -> Said | None:
         return None
     gone: frozenset[Act] = frozenset({"dont_know", "wants_topic"})
     return Said("declines", found.start(), found.end(), instead=gone)
+
+
+def _upset(text: str) -> Said | None:
+    found = _UPSET_NOW.search(text)
+    if found is None or _OF_OTHERS.search(text[: found.start()]):
+        return None
+    return Said("distress", found.start(), found.end())
 
 
 def _age(text: str) -> Said | None:

@@ -2,21 +2,24 @@
 
 “I don't plan to still be around at the weekend.”, “he lock the door when he go to work”. People have plain words for
 this that neither rules nor the reader have learned. A small network sees the reader's vectors of a sentence and of the
-whole answer; it has learned from messages that were written for it by many hands, and from thousands of answers of
-interviews in which nobody was in danger. It is made by `python -m pipeline.language.training.danger`, and lies beside
-the reader's model as `danger.npz`.
+whole answer, and what the words of the sentence, one by one and in pairs, speak for is added to it. Both have learned
+from messages that were written for it by many hands, and from thousands of answers of interviews in which nobody was in
+danger. They are made by `python -m pipeline.language.training.danger`, and lie beside the reader's model as
+`danger.npz`.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.language.reader.network import Floats, Reading
 from pipeline.language.reader.perceptron import Perceptron
+from pipeline.language.reader.phrases import Phrases
 from pipeline.question.text import sentences
 
 JUDGE, READER_DIGEST = "danger", "encoder_sha256"
@@ -29,11 +32,13 @@ class DangerModel:
     Args:
         network: its weights.
         encoder_sha256: digest of the reader's encoder that it is for.
+        phrases: what words add.
     """
 
-    def __init__(self, network: Perceptron, encoder_sha256: str) -> None:
+    def __init__(self, network: Perceptron, encoder_sha256: str, phrases: Phrases) -> None:
         self.network = network
         self.encoder_sha256 = encoder_sha256
+        self.phrases = phrases
 
     @classmethod
     def read(cls, content: bytes) -> DangerModel:
@@ -43,7 +48,11 @@ class DangerModel:
             KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile: it is damaged.
         """
         with np.load(io.BytesIO(content), allow_pickle=False) as kept:
-            return cls(Perceptron.read(kept, JUDGE), str(kept[READER_DIGEST]))
+            return cls(Perceptron.read(kept, JUDGE), str(kept[READER_DIGEST]), Phrases.read(kept))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What `read` reads, by name."""
+        return self.network.arrays(JUDGE) | {READER_DIGEST: np.array(self.encoder_sha256)} | self.phrases.arrays()
 
     def most(self, text: str, reading: Reading) -> tuple[float, int, int]:
         """The sentence that most likely tells of danger: logarithm of its odds, and its first and last character.
@@ -54,6 +63,7 @@ class DangerModel:
         if not found:
             return NOTHING
         odds = self.network.outputs([self.network.row(vector, {}) for _, _, vector in found])[:, 0]
+        odds = odds + np.array([self.phrases.of(text[start:end])[0] for start, end, _ in found])
         best = int(odds.argmax())
         return float(odds[best]), *found[best][:2]
 

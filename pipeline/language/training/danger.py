@@ -20,20 +20,29 @@ from typing import Any
 import numpy as np
 
 from pipeline.language.reader import files
-from pipeline.language.reader.danger import JUDGE, READER_DIGEST, DangerModel, seen
+from pipeline.language.reader.danger import DangerModel, seen
 from pipeline.language.reader.network import Floats, ReaderNetwork
+from pipeline.language.reader.perceptron import Perceptron
+from pipeline.language.reader.phrases import Phrases
 from pipeline.language.training.clause_file import digest_of, tell
 from pipeline.language.training.message import CORPUS, INTERVIEWS, WRITTEN
 from pipeline.language.training.perceptron import Fitting, perceptron
+from pipeline.language.training.phrases import PhraseFitting, fitted_phrases
+from pipeline.question.text import sentences
 
 PLAIN, PLAINLY = Path("talk") / "danger.jsonl", Path("talk") / "plainly.jsonl"
 APART = ("danger 3", "danger 4", "plainly 2", "plainly 4")
 """Writers whose messages are kept apart for the figures, one after the other."""
-FITTING = Fitting(hidden=24, decay=0.3, rounds=6, together=128, seeds=(0,))
+FITTING = Fitting(hidden=12, decay=0.3, rounds=6, together=128, seeds=(0,))
 PASSES, BESIDE = 2, 0.3
 """How often it is fitted, and what a sentence of a message with several counts the first time."""
-LEAST = (-1.0, 0.0, 1.0)
-"""Log-odds for which figures are printed."""
+WRONGLY = (0.002, 0.004, 0.006)
+"""Shares of the answers of interviews in which danger may be found, for which figures are printed."""
+BY_WORDS = 1.5
+"""What the words count beside the network."""
+SHORT = 40
+"""Words of a message that is learned from as one."""
+FITTING_WORDS = PhraseFitting()
 
 
 @dataclass(frozen=True)
@@ -80,21 +89,23 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Read:
-    """The sentences of all messages: what is seen of each, and the number of its message."""
+    """The sentences of all messages: what is seen of each, the number of its message, and its words."""
 
     vectors: Floats
     owners: np.ndarray
+    parts: Sequence[str]
 
     @classmethod
     def of(cls, told: Sequence[Message], network: ReaderNetwork) -> Read:
         """Read all messages."""
-        vectors, owners = [], []
+        vectors, owners, parts = [], [], []
         for number, each in enumerate(told):
             text = each.text.replace("’", "'")
-            for _, _, vector in seen(text, network.read(each.question, "", text)):
+            for start, end, vector in seen(text, network.read(each.question, "", text)):
                 vectors.append(vector)
                 owners.append(number)
-        return cls(np.array(vectors, dtype=np.float32), np.array(owners))
+                parts.append(text[start:end])
+        return cls(np.array(vectors, dtype=np.float32), np.array(owners), parts)
 
 
 def fitted(read: Read, told: Sequence[Message], learned: np.ndarray, encoder_sha256: str) -> DangerModel:
@@ -112,16 +123,25 @@ def fitted(read: Read, told: Sequence[Message], learned: np.ndarray, encoder_sha
             FITTING,
             (),
         )
-        model = DangerModel(network, encoder_sha256)
-        odds = _odds(model, read)
+        odds = _odds(network, read)
         counts = np.where(several, 0.0, 1.0)
         best = _best(odds, read.owners, len(told))
         counts[best[np.unique(read.owners[several])]] = 1.0
-    return model
+    phrases = _phrases([each for each, may in zip(told, learned, strict=True) if may])
+    return DangerModel(network, encoder_sha256, phrases)
 
 
-def _odds(model: DangerModel, read: Read) -> Floats:
-    return model.network.outputs([model.network.row(vector, {}) for vector in read.vectors])[:, 0]
+def _phrases(told: Sequence[Message]) -> Phrases:
+    """What words speak for; of long answers in which nobody was in danger every sentence is one that is none."""
+    texts = [(each.text, each.danger) for each in told if len(each.text.split()) <= SHORT]
+    long = [each for each in told if not each.danger and len(each.text.split()) > SHORT]
+    texts += [(part, False) for each in long for part in sentences(each.text)]
+    danger = np.array([[one] for _, one in texts], dtype=np.float32)
+    return fitted_phrases([text for text, _ in texts], danger, np.ones_like(danger), FITTING_WORDS, BY_WORDS)
+
+
+def _odds(network: Perceptron, read: Read) -> Floats:
+    return network.outputs([network.row(vector, {}) for vector in read.vectors])[:, 0]
 
 
 def _best(odds: Floats, owners: np.ndarray, count: int) -> np.ndarray:
@@ -139,14 +159,16 @@ def figures(read: Read, told: Sequence[Message], encoder_sha256: str) -> Iterato
         apart = np.array([each.writer == writer for each in told])
         learned = ~apart
         learned[interviews] = False
-        odds = _odds(fitted(read, told, learned, encoder_sha256), read)
+        model = fitted(read, told, learned, encoder_sha256)
+        odds = _odds(model.network, read) + np.array([model.phrases.of(part)[0] for part in read.parts])
         most = np.full(len(told), -np.inf)
         np.maximum.at(most, read.owners, odds)
         danger = np.array([each.danger for each in told])
-        for least in LEAST:
-            found = most >= least
+        for share in WRONGLY:
+            least = float(np.sort(most[interviews])[::-1][int(share * len(interviews))])
+            found = most > least
             yield (
-                f"{writer}, from {least}: {found[apart & danger].mean():.2f} of danger,"
+                f"{writer}, from {least:.2f}: {found[apart & danger].mean():.2f} of danger,"
                 f" {found[apart & ~danger].mean():.2f} of what sounds like it, {found[interviews].sum()} of"
                 f" {len(interviews)} answers of interviews"
             )
@@ -154,8 +176,7 @@ def figures(read: Read, told: Sequence[Message], encoder_sha256: str) -> Iterato
 
 def write(model: DangerModel, path: Path) -> None:
     """Write a model."""
-    arrays = model.network.arrays(JUDGE) | {READER_DIGEST: np.array(model.encoder_sha256)}
-    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(path, **model.arrays())  # type: ignore[arg-type]
     tell(f"written to {path}, SHA-256 {digest_of(path.read_bytes())}, which belongs into artefacts/artefacts.toml")
 
 

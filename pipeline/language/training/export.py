@@ -36,7 +36,7 @@ def export(network: ReaderNetwork, folder: Path, *, quantised: bool = True) -> N
     network.eval()
     export_encoder(network.encoder, folder / "encoder.onnx", quantised=quantised)
     arrays: dict[str, Any] = {"known_types": np.asarray(network.known), **_packed(network.heads)}
-    np.savez(folder / "heads.npz", **arrays)
+    np.savez_compressed(folder / "heads.npz", **arrays)
 
 
 def export_encoder(encoder: TextEncoder, target: Path, *, quantised: bool = True) -> None:

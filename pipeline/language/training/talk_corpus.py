@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.question.text import sentences
-
 CODED = Path("talk") / "coded.jsonl"
 CODED_ANSWERS = Path("talk") / "coded_answers.jsonl"
-WRITTEN = tuple(Path("talk") / f"{name}.jsonl" for name in ("beside", "leaving", "plain", "plainly"))
-CORRECTIONS = Path("talk") / "corrections.jsonl"
+WRITTEN = (Path("talk") / "beside.jsonl", Path("talk") / "leaving.jsonl", Path("talk") / "plain.jsonl")
 MARKED: Mapping[str, str] = {"nothing_more": "spent", "wants_topic": "elsewhere"}
 """What interviews and messages of acts call what is called otherwise here."""
 TELLS, CLEAR = "tells", "clear"
@@ -52,7 +49,6 @@ def told(corpus: Path) -> Iterator[Told]:
         corpus: its folder.
     """
     yield from _written(corpus)
-    yield from _corrections(corpus)
     yield from _answers(corpus)
     for number, one in enumerate((*(one for _, one in told_in_interviews(corpus)), *_messages(corpus))):
         if one.done or number % EVERY == 0:
@@ -66,18 +62,7 @@ def _written(corpus: Path) -> Iterator[Told]:
             done = [] if one["act"] == TELLS else [(one["act"], one["words"], True)]
             if one["act"] == "corrects" and one.get("about") == "self":
                 done.append((SELF, one["words"], True))
-            unknown = frozenset() if "about" in one else _unknown(tuple(done))
-            yield Told(WRITER, f"{path.stem} {one['writer']}", one["answer"], one["question"], tuple(done), unknown)
-
-
-def _corrections(corpus: Path) -> Iterator[Told]:
-    """Messages that put right what was told before, or sound like it."""
-    for line in (corpus / CORRECTIONS).read_text("utf-8").splitlines():
-        one = json.loads(line)
-        text = one["message"]
-        words = next((part for part in sentences(text) if one["right"] in part), one["right"])
-        done = (("corrects", words, True),) if one["right"] else ()
-        yield Told(WRITER, f"{CORRECTIONS.stem} {one['writer']}", text, one["question"], done, _unknown(done))
+            yield Told(WRITER, f"{path.stem} {one['writer']}", one["answer"], one["question"], tuple(done))
 
 
 def told_in_interviews(corpus: Path) -> Iterator[tuple[str, Told]]:

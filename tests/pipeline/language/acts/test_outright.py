@@ -202,3 +202,34 @@ def test_what_was_not_said_can_not_be_put_right(question: str, wrong: str, nothi
 def test_who_puts_right_what_was_said_says_what_is_so() -> None:
     heard = HeardAct(act="corrects", start=0, end=14, details={"wrong": "tea", "right": "coffee"})
     assert not denies_nothing(heard, "What comes to mind first?")
+
+
+@pytest.mark.parametrize(
+    ("text", "upset"),
+    [
+        ("he was quiet. then my voice went, its going now too, sorry", True),
+        ("every time i get to this part i just break down, like rn", True),
+        ("all coming back now. feel awful", True),
+        ("he was crying his eyes out that night, he's fine now", False),
+        ("I was sweating and shaking, but im right as rain now", False),
+        ("She said, I'm crying right now.", False),
+        ("The colour is coming back in fashion.", False),
+    ],
+)
+def test_who_is_upset_while_they_tell_is_heard(text: str, upset: bool) -> None:
+    assert ("distress" in {said.act for said in said_outright(text, "What happened then?")}) is upset
+
+
+@pytest.mark.parametrize(
+    ("text", "minor"),
+    [
+        ("bus. my mom says not till im 18", True),
+        ("she said wait until you're 18, that is in two years more", True),
+        ("I came with 12, I have 17 years now.", True),
+        ("I wasn't allowed until I was 18", False),
+        ("I have 17 years of experience", False),
+        ("not before 18 o'clock", False),
+    ],
+)
+def test_age_that_forbids_something_still_is_heard(text: str, minor: bool) -> None:
+    assert ("minor" in {said.act for said in said_outright(text, "How do you get there?")}) is minor

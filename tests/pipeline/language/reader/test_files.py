@@ -78,8 +78,11 @@ def test_model_of_danger_that_is_damaged_or_of_another_reader_is_refused(folder:
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(ModelUnavailable, match=r"danger\.npz is damaged"):
         load_reader(folder)
-    arrays = DangerModel.read(content).network.arrays("danger")
-    np.savez(path, **arrays, encoder_sha256=np.array("0" * 64))  # type: ignore[arg-type]
+    arrays = DangerModel.read(content).arrays()
+    np.savez(path, **{**arrays, "phrases": arrays["phrases"][:-1]})  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match=r"danger\.npz is damaged: its phrases"):
+        load_reader(folder)
+    np.savez(path, **{**arrays, "encoder_sha256": np.array("0" * 64)})  # type: ignore[arg-type]
     with pytest.raises(ModelUnavailable, match=r"danger\.npz is for another reader"):
         load_reader(folder)
 
