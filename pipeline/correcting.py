@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.acts import PUT_RIGHT_AT_ONCE, Act, HeardAct, words_of
+from pipeline.acts import PUT_RIGHT, PUT_RIGHT_AT_ONCE, Act, HeardAct, words_of
 from pipeline.ports import Embedder, Parser
 from pipeline.question.text import sentences, words
 
@@ -63,12 +63,12 @@ _NAMES_OTHER: Final = frozenset({"not", "rather than", "instead of"})
 _DENIED: Final = re.compile(r"\b(?:is|was|are|were|am|be|been|do|does|did|'s|'re|'m)\s*$", re.IGNORECASE)
 """What stands before a “not” that denies, and names nothing in its place."""
 _BOUND: Final = re.compile(
-    r"[,.;:!?–—]|\s-\s|\b(?:but|because|cause|cos|so|which|who|that|it'?s|it was|i meant?)\b", re.IGNORECASE
+    r"[,.;:!?–—]|\s-\s|\b(?:but|because|cause|cos|so|that|it'?s|it was|i meant?)\b", re.IGNORECASE
 )
 """Where a phrase ends."""
 _TAIL: Final = re.compile(
     r"\s+(?:said|says|did|does|told|was|were|is|are|has|had|have|actually|instead|sorry|now|then|i think|i mean"
-    r"|of course|please|though|really|like i said|i should say|love|dear|lol|btw|it was)(?!\w).*$",
+    r"|of course|please|though|really|who|which|like i said|i said|i should say|love|dear|lol|btw|it was)(?!\w).*$",
     re.IGNORECASE,
 )
 """What a phrase that is right no longer belongs to."""
@@ -89,7 +89,9 @@ _NUMBER: Final = (
     r"|half)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine|hundred|thousand|past|and a half))*"
 )
 _COUNTED: Final = re.compile(
-    rf"\b(?P<number>{_NUMBER})(?: ?(?P<unit>%|percent|per cent|[a-z]+))?(?![\w])", re.IGNORECASE
+    r"(?<!first )(?<!last )(?<!other )(?<!those )(?<!these )"
+    rf"\b(?P<number>{_NUMBER})(?: ?(?P<unit>%|percent|per cent|[a-z]+))?(?![\w])",
+    re.IGNORECASE,
 )
 _DAYS: Final = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _MONTHS: Final = frozenset("january february march april june july august september october november december".split())
@@ -108,10 +110,14 @@ _I_SAID: Final = re.compile(
     re.IGNORECASE,
 )
 """Says again what was said, and nothing else."""
+_TO_YOU: Final = re.compile(r"\b(?:you|u|your)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"(?:i|we|you|he|she|they|it|there)\s+\w", re.IGNORECASE)
+"""How a sentence begins, which takes no phrase's place."""
 _TAKEN_FOR_GRANTED: Final = re.compile(r"(?:and |so,? |then )*(?:you|your|it|so)\b", re.IGNORECASE)
 _SAYS_NOTHING: Final = frozenset(
     "the a an my our your their it that this them him her so there here yes no not really true right wrong sure same"
-    " what you i me one ones thing things case way much more less all any anything something nothing everything".split()
+    " what you i me one ones thing things case way much more less all any anything something nothing everything anyone"
+    " anybody someone somebody nobody at in of on to for with by from because was were is are be it's that's".split()
 )
 
 
@@ -182,7 +188,12 @@ def _contrast(part: str, earlier: Sequence[str]) -> tuple[str, tuple[int, int]] 
         before = (0, 0) if denies else _before(part[: negation.start()])
         for start, end in (before, _behind(part, negation.end() + length)):
             right = part[start:end]
-            if _names_something(right) and not _shares(said, right) and len(right.split()) <= MOST_WORDS:
+            if (
+                _CLAUSE.match(right) is None
+                and _names_something(right)
+                and not _shares(said, right)
+                and len(right.split()) <= MOST_WORDS
+            ):
                 return said, (start, end)
     return None
 
@@ -194,7 +205,7 @@ def _before(lead: str) -> tuple[int, int]:
     start = max((one.end() for one in _BOUND.finditer(lead)), default=0)
     led = _LEAD.match(lead, start + len(lead[start:]) - len(lead[start:].lstrip()))
     start = led.end() if led else start + len(lead[start:]) - len(lead[start:].lstrip())
-    return start, len(lead)
+    return start, start + len(_TAIL.sub("", lead[start:]))
 
 
 def _behind(part: str, start: int) -> tuple[int, int]:
@@ -242,7 +253,7 @@ def _placed(phrase: str, told: str) -> tuple[str, tuple[int, int]] | None:
     right = _PLACED.match(phrase)
     if right is None or len(right["rest"].split()) > MOST_WORDS // 2:
         return None
-    pattern = rf"\b{re.escape(right['at'])}(?: (?:the|my|our|a|an|his|her|their))? [\w'-]+"
+    pattern = rf"\b{re.escape(right['at'])}(?: (?:the|my|our|your|a|an|his|her|their))? [\w'-]+"
     found = list(re.finditer(pattern, told, re.IGNORECASE))
     return (found[-1][0], right.span()) if found else None
 
@@ -323,7 +334,9 @@ class CorrectionReader:
         found = put_right_in(text, told, said_back, heard=bool(corrections))
         if found is None and corrections:
             found = await self._alike(text, corrections[0], told)
-        return _with_correction(text, acts, found) if found is not None else acts
+        if found is not None:
+            return _with_correction(text, acts, found)
+        return acts if said_back else tuple(_told(act, text) for act in acts)
 
     async def _alike(self, text: str, heard: HeardAct, told: Sequence[str]) -> PutRight | None:
         """The words of what was told and of the correction that are most alike, if they are alike enough."""
@@ -345,6 +358,14 @@ class CorrectionReader:
         if determined := re.search(rf"{_DETERMINER.pattern[1:]}$", text[:start], re.IGNORECASE):
             start = determined.start()
         return PutRight(wrong[0], text[start:end], heard.start, heard.end)
+
+
+def _told(act: HeardAct, text: str) -> HeardAct:
+    """An act; one that only the reader takes for a correction tells, where there was nothing that could be wrong."""
+    by_reader = act.act == "corrects" and act.about == PUT_RIGHT and act.heard_by == "reader"
+    if by_reader and _TO_YOU.search(words_of(text, act)) is None:
+        return HeardAct(act="tells", start=act.start, end=act.end)
+    return act
 
 
 def _misheard(text: str, told: Sequence[str], said_back: str) -> str:

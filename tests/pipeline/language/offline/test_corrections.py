@@ -26,12 +26,22 @@ async def test_word_that_is_like_the_wrong_one_takes_its_place(
     assert (found.details, found.about) == ({"wrong": wrong, "right": right.lower()}, "")
 
 
-@pytest.mark.parametrize("message", ["no you have it upside down", "it was nothing like that"])
-async def test_correction_without_such_a_word_stays_what_it_was(
-    parser: SpacyParser, embedder: OnnxEmbedder, message: str
+@pytest.mark.parametrize(
+    ("message", "said_back", "kept"),
+    [
+        ("no you have it upside down", "", True),
+        ("it was nothing like that", "You like the smell.", True),
+        ("wine lol. no I run three times a week", "", False),
+        ("my wife decided, I said only yes", "", False),
+    ],
+)
+async def test_correction_without_such_a_word_stays_one_where_something_could_be_wrong(
+    parser: SpacyParser, embedder: OnnxEmbedder, message: str, said_back: str, kept: bool
 ) -> None:
     heard = (HeardAct(act="corrects", start=0, end=len(message), about=PUT_RIGHT, heard_by="reader"),)
-    assert await CorrectionReader(parser, embedder).read(message, heard, ["I like the smell of coffee"], "") == heard
+    told = ["I like the smell of coffee"]
+    found = await CorrectionReader(parser, embedder).read(message, heard, told, said_back)
+    assert [act.act for act in found] == ["corrects" if kept else "tells"]
 
 
 async def test_danger_in_the_same_words_is_not_taken_for_a_correction(
