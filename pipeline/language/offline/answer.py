@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -34,6 +35,12 @@ from pipeline.ports import (
 )
 
 PROVIDER = "offline"
+SOMETIMES = re.compile(
+    r"\b(?:sometimes|some (?:days|times|mornings|evenings|nights)|not always|now and then|at times|usually|often|today"
+    r"|when(?:ever)?|if|unless)\b",
+    re.IGNORECASE,
+)
+"""Words of what does not hold always."""
 QUESTION_CUE = 0.5
 """Weight of a type's cue in the question, where types have no levels."""
 STANCE_FROM = 0.3
@@ -203,7 +210,8 @@ class AnswerExtraction:
             return []
         links = []
         for mention, candidate in zip(mentions, self.found, strict=True):
-            known = None if mention.fixed else self.memory.contradicted(candidate)
+            denies = not mention.fixed and not self._depends(candidate)
+            known = self.memory.contradicted(candidate) if denies else None
             if known is not None:
                 links.append(
                     Link(mention.label, known.label, REVISES, CONFIDENCE["connector"], mention.quote, "stated")
@@ -227,6 +235,13 @@ class AnswerExtraction:
         if new is not None:
             links.append(Link(new.label, self.focus.label, REVISES, CONFIDENCE["focus"], new.quote, "stated"))
         return links
+
+    def _depends(self, candidate: Candidate) -> bool:
+        """Whether what is said holds only if, or only sometimes, so that its opposite may hold as well."""
+        connector = self.clauses[candidate.clause].connector
+        if connector is not None and connector.kind == "condition":
+            return True
+        return SOMETIMES.search(candidate.words) is not None
 
     def _concepts(self, mentions: list[AnswerConcept]) -> list[ExtractedConcept]:
         concepts: dict[str, ExtractedConcept] = {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from spacy.tokens import Doc
 
@@ -13,6 +15,12 @@ from pipeline.language.offline.relations import AnswerConcept, Link
 from pipeline.language.offline.spans import Candidate
 from pipeline.language.reader.understanding import FOCUS, ReadLink, Understood
 from pipeline.ports import ExtractionRequest
+
+_CONDITION = re.compile(
+    r"[.!?]\s+(?:(?:and|but|so|then|well),? )*(?:when|whenever|if|once|unless|as soon as|every time|each time)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says itself on what it depends."""
 
 
 class JudgedExtraction(AnswerExtraction):
@@ -59,6 +67,8 @@ class JudgedExtraction(AnswerExtraction):
                 source, target = self._end(link.source, by_number), self._end(link.target, by_number)
                 if source is None or target is None:
                     continue
+                if link.basis == "stated" and self._starts_anew(link):
+                    link = replace(link, basis="inferred")
                 edge_type = self._edge_type(link, source[1], target[1])
                 found.append(
                     Link(
@@ -72,6 +82,16 @@ class JudgedExtraction(AnswerExtraction):
                     )
                 )
         return found
+
+    def _starts_anew(self, link: ReadLink) -> bool:
+        """Whether the later of the two concepts stands in a sentence that names its own condition: “When I can, …”."""
+        if FOCUS in (link.source, link.target):
+            return False
+        first, second = sorted(
+            (self._understood.concepts[n] for n in (link.source, link.target)), key=lambda concept: concept.start
+        )
+        between = self.request.text[first.end : second.start]
+        return _CONDITION.search(between) is not None
 
     def _edge_type(self, link: ReadLink, source: str, target: str) -> str | None:
         """The relation that was read; another one where an end turned out to be known by another type."""

@@ -25,6 +25,7 @@ STANCE_LEMMAS = words(
 )
 """Verbs that say only how somebody stands to what they are said of: one of them alone is no concept."""
 SAYINGS_LEMMAS = words("nerve matter")
+BEING, WHICH = words("is was are were 's"), words("what which why how where who")
 """What alone is left of a saying: "gets on my nerves", "no matter"."""
 
 
@@ -255,7 +256,7 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
         key=lambda i: (min(clauses[i].end, span.end) - max(clauses[i].start, span.start), -i),
         default=-1,
     )
-    first, last = whole_phrase(doc, span.start, span.end)
+    first, last = _without_question(doc, *whole_phrase(doc, span.start, span.end))
     tokens = [doc[i] for i in range(*shortened(doc, first, last, SAID_LABEL_WORDS))]
     label = label_of(tokens) or label_of(list(span))
     short = [word[:MAX_WORD_CHARS] for word in label.split()]
@@ -265,6 +266,15 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
         return None
     quote = text[doc[first].idx : doc[last - 1].idx + len(doc[last - 1])].strip()
     return _described(doc, clauses[index], index, tokens, " ".join(short), quote or text[start:end].strip())
+
+
+def _without_question(doc: Doc, first: int, last: int) -> tuple[int, int]:
+    """A phrase without how a sentence about it goes on: “noise cancelling” in “noise cancelling is what I like”."""
+    whole = last + (last < len(doc) and doc[last - 1].lower_ in BEING)
+    ends = [doc[i].lower_ for i in range(max(first, whole - 2), whole)]
+    if whole - first > 2 and ends[0] in BEING and ends[1] in WHICH:
+        return first, whole - 2
+    return first, last
 
 
 def _says_nothing(tokens: Sequence[Token]) -> bool:
