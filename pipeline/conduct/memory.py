@@ -49,9 +49,12 @@ def remembered(
         changed["held_until"] = now + timedelta(hours=policy.minor_hold_h)
     if move.then == "withdraw":
         changed["withdrawing"] = True
+    alerts = conduct.alerts
+    if conduct.asked == "age" and move.act != "minor" and move.then not in ("stop", "withdraw"):
+        alerts = with_alert(alerts, "minor", turn_number, now)  # Asked for, and something else was told.
     if move.alert is not None:
-        changed["alerts"] = with_alert(conduct.alerts, move.alert, turn_number, now)
-    return conduct.model_copy(update=changed)
+        alerts = with_alert(alerts, move.alert, turn_number, now)
+    return conduct.model_copy(update={**changed, "alerts": alerts})
 
 
 def with_alert(alerts: tuple[CareAlert, ...], code: Care, turn_number: int, now: datetime) -> tuple[CareAlert, ...]:

@@ -269,6 +269,23 @@ def test_minor_is_held_back_and_a_doubtful_age_is_asked_once() -> None:
     assert untold is not None and (untold.then, untold.alert) == ("engine", "minor")
 
 
+@pytest.mark.parametrize(
+    ("said", "act", "alerts"),
+    [
+        ("I want to die.", "risk", ["minor", "risk"]),
+        ("Why do you ask?", "asks_interviewer", ["minor"]),
+        ("I'd like to stop here", "wants_stop", []),
+    ],
+)
+def test_age_that_was_asked_and_not_told_is_shown_whatever_was_said_instead(
+    said: str, act: Act, alerts: list[str]
+) -> None:
+    move = move_for(moment(said, (said, act), conduct=ConductState(asked="age", asked_age=True)))
+    assert move is not None and move.act == act
+    state = after(move, ConductState(asked="age", asked_age=True))
+    assert [alert.code for alert in state.alerts] == alerts
+
+
 def test_who_was_in_danger_is_told_of_help_once_more_at_the_end() -> None:
     danger = whole("I want to die", "risk")
     stop = move_for(moment("I want to stop", ("I want to stop", "wants_stop"), conduct=after(danger)))
