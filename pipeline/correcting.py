@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.acts import PUT_RIGHT, PUT_RIGHT_AT_ONCE, Act, HeardAct, words_of
+from pipeline.acts import PUT_RIGHT, PUT_RIGHT_AT_ONCE, TOLD_WRONG, Act, HeardAct, words_of
 from pipeline.ports import Embedder, Parser
 from pipeline.question.text import sentences, words
 
@@ -62,6 +62,20 @@ _NAMES_OTHER: Final = frozenset({"not", "rather than", "instead of"})
 """Those that stand behind what is right: “my team, not my boss”."""
 _DENIED: Final = re.compile(r"\b(?:is|was|are|were|am|be|been|do|does|did|'s|'re|'m)\s*$", re.IGNORECASE)
 """What stands before a “not” that denies, and names nothing in its place."""
+_NAMES_WRONG: Final = re.compile(
+    r"\b(?:it|that|this|there|he|she|they) (?:wasn'?t|isn'?t|weren'?t|was not|is not) "
+    r"|\bi (?:said|told you|put|wrote) ",
+    re.IGNORECASE,
+)
+"""How the wrong words are named in a sentence of their own, …"""
+_IT_WAS: Final = re.compile(
+    r"\s*(?:no,? )?(?:it|that)(?:'s| is| was| were| should be| should have been) |\s*i (?:meant|mean) ", re.IGNORECASE
+)
+"""… and how the next one begins: “I said Friday. It was the Saturday.”"""
+_SET_APART: Final = re.compile(
+    r"[,;:.–—]|\s-\s|\b(?:but|it'?s|it was|it is|i meant?|i said|rather|no)\b", re.IGNORECASE
+)
+"""What stands between words that were wrong and those that take their place."""
 _BOUND: Final = re.compile(
     r"[,.;:!?–—]|\s-\s|\b(?:but|because|cause|cos|so|that|it'?s|it was|i meant?)\b", re.IGNORECASE
 )
@@ -149,10 +163,14 @@ def put_right_in(text: str, told: Sequence[str], said_back: str = "", *, heard: 
     plain = _plain(text)
     earlier = [_plain(one)[:LOOKED_THROUGH] for one in (*told[-ANSWERS:], said_back) if one]
     back = [_plain(said_back)] if said_back else []
-    for start, end in _sentences(plain):
+    places = _sentences(plain)
+    for at, (start, end) in enumerate(places):
         part = plain[start : min(end, start + LONGEST_SENTENCE)]
         cued = heard or _CUE.search(part) is not None
         found = _contrast(part, earlier if cued else back) or _alone(part, earlier[-2:], heard=heard)
+        if found is None and cued and at + 1 < len(places):
+            end = places[at + 1][1]
+            found = _over_two(part, plain[start:end][: 2 * LONGEST_SENTENCE], earlier)
         if found is not None:
             wrong, (begin, until) = found
             return PutRight(wrong, text[start + begin : start + until], start, end)
@@ -186,16 +204,29 @@ def _contrast(part: str, earlier: Sequence[str]) -> tuple[str, tuple[int, int]] 
         said, length = wrong
         denies = negation[0].lower() not in _NAMES_OTHER or _DENIED.search(part[: negation.start()]) is not None
         before = (0, 0) if denies else _before(part[: negation.start()])
-        for start, end in (before, _behind(part, negation.end() + length)):
-            right = part[start:end]
-            if (
-                _CLAUSE.match(right) is None
-                and _names_something(right)
-                and not _shares(said, right)
-                and len(right.split()) <= MOST_WORDS
-            ):
+        behind = _behind(part, negation.end() + length)
+        if _SET_APART.search(part[negation.end() + length : behind[0]]) is None:
+            behind = (0, 0)  # “not half of it” names nothing in the place of half.
+        for start, end in (before, behind):
+            if _takes_its_place(part[start:end], said):
                 return said, (start, end)
     return None
+
+
+def _takes_its_place(right: str, wrong: str) -> bool:
+    few = len(right.split()) <= MOST_WORDS
+    return few and _CLAUSE.match(right) is None and _names_something(right) and not _shares(wrong, right)
+
+
+def _over_two(first: str, both: str, earlier: Sequence[str]) -> tuple[str, tuple[int, int]] | None:
+    """The same of a sentence that names the wrong words, and the next one, which begins with the right ones."""
+    named = _NAMES_WRONG.search(first)
+    instead = _IT_WAS.match(both, len(first))
+    wrong = _where_said(first[named.end() :], earlier) if named is not None else None
+    if instead is None or wrong is None:
+        return None
+    start, end = _behind(both, instead.end())
+    return (wrong[0], (start, end)) if _takes_its_place(both[start:end], wrong[0]) else None
 
 
 def _before(lead: str) -> tuple[int, int]:
@@ -329,13 +360,17 @@ class CorrectionReader:
         corrections = [act for act in acts if act.act == "corrects" and act.about != PUT_RIGHT_AT_ONCE]
         if misheard := _misheard(text, told, said_back):
             return (HeardAct(act="corrects", start=0, end=len(text), details={"right": misheard.lower()}),)
+        if not said_back:
+            acts = tuple(_own_slip(act) for act in acts)
         if not told or any({"wrong", "right"} <= set(act.details) for act in corrections):
             return acts
+        corrections = [act for act in acts if act.act == "corrects" and act.about != PUT_RIGHT_AT_ONCE]
         found = put_right_in(text, told, said_back, heard=bool(corrections))
         if found is None and corrections:
             found = await self._alike(text, corrections[0], told)
         if found is not None:
-            return _with_correction(text, acts, found)
+            own = re.search(rf"(?<!\w){re.escape(found.wrong)}", said_back, re.IGNORECASE) is None
+            return _with_correction(text, acts, found, TOLD_WRONG if own else "")
         return acts if said_back else tuple(_told(act, text) for act in acts)
 
     async def _alike(self, text: str, heard: HeardAct, told: Sequence[str]) -> PutRight | None:
@@ -389,14 +424,20 @@ def _written(lemma: str, text: str) -> re.Match[str] | None:
     return re.search(rf"(?<!\w){re.escape(stem)}\w{{0,3}}(?!\w)", text, re.IGNORECASE)
 
 
-def _with_correction(text: str, acts: tuple[HeardAct, ...], found: PutRight) -> tuple[HeardAct, ...]:
+def _own_slip(act: HeardAct) -> HeardAct:
+    """An act; a correction that is not the interviewer's fault says so."""
+    own = act.act == "corrects" and not act.about and act.heard_by == "rules"
+    return act.model_copy(update={"about": TOLD_WRONG}) if own else act
+
+
+def _with_correction(text: str, acts: tuple[HeardAct, ...], found: PutRight, about: str) -> tuple[HeardAct, ...]:
     """What was heard, with a correction in these words; as it was where they do something else besides."""
     details = {"wrong": found.wrong, "right": found.right.lower()}
     known = next((act for act in acts if act.act == "corrects" and act.about != PUT_RIGHT_AT_ONCE), None)
     if known is not None:
-        new = known.model_copy(update={"sure": True, "about": "", "details": details, "heard_by": "rules"})
+        new = known.model_copy(update={"sure": True, "about": about, "details": details, "heard_by": "rules"})
         return tuple(new if act is known else act for act in acts)
-    new = HeardAct(act="corrects", start=found.start, end=found.end, details=details)
+    new = HeardAct(act="corrects", start=found.start, end=found.end, about=about, details=details)
     within = [act for act in acts if act.start < found.end and found.start < act.end]
     if any(act.act not in GIVES_WAY for act in within):
         return acts

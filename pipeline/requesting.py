@@ -34,6 +34,8 @@ TELLING_WORDS = 5
 REPEAT_FOCUS_WINDOW = 6
 GOES_ON = frozenset({"distress", "wants_stop"})
 """Acts after which somebody who says that it can go on has said nothing to ask about."""
+LITTLE_SAID = 10
+"""Words of a message that puts something right below which it says nothing to go on with."""
 FEW_TOLD = 8
 """Words of an answer below which there is nothing in it to ask for more of, where it put a question right."""
 
@@ -205,7 +207,8 @@ def _is_put_out(context: TurnContext, move: Move | None) -> bool:
     thanked = context.get(ContinuationOutput).ask_closing and tells(context)
     if move is None or thanked or says_enough(heard.utterance.text, heard.acts):
         return False
-    return move.act == "complains" or (move.act == "corrects" and not move.right and not tells(context))
+    little = len(context.answer.text.split()) < LITTLE_SAID
+    return move.act == "complains" or (move.act == "corrects" and not move.right and little)
 
 
 def _left_by(context: TurnContext, move: Move | None) -> dict[str, bool]:

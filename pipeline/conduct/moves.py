@@ -13,6 +13,7 @@ from pipeline.acts import (
     LEAVES,
     PUT_RIGHT_AT_ONCE,
     STORY_WORDS,
+    TOLD_WRONG,
     UNASKED,
     WEARY,
     WHERE,
@@ -174,12 +175,12 @@ def move_for(moment: Moment) -> Move | None:
     """What the interviewer does; None where the message is an answer and nothing else."""
     chosen = _chosen(moment)
     if chosen is not None:
-        return chosen
+        return _informed(moment, chosen)
     decisive = _decisive(moment)
     move = _BY_ACT[decisive.act](moment, decisive) if decisive is not None else None
     if move is None:
         return _age_untold(moment)
-    move = _accompanied(moment, move)
+    move = _informed(moment, _accompanied(moment, move))
     if move.then in ("easier", "engine") and (moment.closing or moment.questions_left <= 0):
         # Nothing is asked any more but what ends the interview.
         move = replace(move, then="engine", counts=True, text="" if move.then == "easier" else move.text)
@@ -475,6 +476,27 @@ def _accompanied(moment: Moment, move: Move) -> Move:
     return move
 
 
+def _informed(moment: Moment, move: Move) -> Move:
+    """The move with an answer to what else was asked of the interviewer, which waits for nothing."""
+    asked = moment.find("asks_interviewer")
+    if (
+        asked is None
+        or not asked.sure
+        or move.act not in ANSWERS_BESIDE
+        or move.then not in ("stands", "again", "engine")
+    ):
+        return move
+    known = {**moment.texts.facts, **moment.facts}
+    if asked.about not in known or (moment.shown and moment.asks_idea):
+        return move
+    return replace(move, text=_sentences(_fact(moment, [known[asked.about]]), move.text))
+
+
+def _fact(moment: Moment, told: Sequence[str]) -> str:
+    """Facts as they are said."""
+    return _sentences(*told).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)
+
+
 def _sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
@@ -653,10 +675,11 @@ def _corrects(moment: Moment, heard: HeardAct) -> Move | None:
         return _wants_topic(moment, topic)  # “No, I said ask me something else.”
     wrong = heard.details.get("wrong", "")
     texts = moment.texts
-    if right:
-        text = texts.corrected.replace("{right}", _to_you(right))
+    own = heard.about == TOLD_WRONG
+    if right and len(moment.said[heard.start : heard.end].split()) <= SAID_AGAIN:
+        text = ((own and texts.corrected_told) or texts.corrected).replace("{right}", _to_you(right))
     else:
-        text = texts.corrected_plain
+        text = (own and texts.corrected_told_plain) or texts.corrected_plain
     told_more = moment.told_words >= LONG_TELLING
     if heard.heard_by == "reader":
         # Who tells on has put it right by that; no apology could fit as well as a question about what is so.
@@ -715,7 +738,7 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
         return Move("asks_interviewer", moment.variant(moment.texts.idea_silent), "engine", counts=True)
     known = [about for about in subjects if about != "other"] or subjects
     told_facts = [facts[about] for about in known]
-    text = _sentences(*told_facts[:2]).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)
+    text = _fact(moment, told_facts[:2])
     if moment.told_words >= LONG_TELLING:
         return Move("asks_interviewer", text, "engine", counts=True)
     return Move("asks_interviewer", text, "again")
@@ -844,6 +867,22 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     return Move("wants_topic", text, "easier", counts=True, leaves_focus=True)
 
 
+ANSWERS_BESIDE: frozenset[Act] = frozenset(
+    {
+        "complains",
+        "wants_topic",
+        "declines",
+        "dont_know",
+        "wants_pause",
+        "wants_stop",
+        "corrects",
+        "aside",
+        "thanks_greets",
+    }
+)
+"""Acts beside which a question to the interviewer is answered as well."""
+SAID_AGAIN = 14
+"""Words of a correction up to which what is right is said back; a longer one says more than that."""
 MOST_EASED = 3
 """How often an interview helps somebody who does not know by an easier question, before it simply goes on."""
 _PERSONS = {"my": "your", "mine": "yours", "me": "you", "i": "you", "our": "your", "we": "you", "us": "you"}

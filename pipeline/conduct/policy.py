@@ -71,6 +71,8 @@ class ConductTexts(Spec):
     minor: str = Field(description="When somebody is too young; `{age}` is the least age.")
     age_ask: str = Field(description="When it is not certain that somebody is old enough.")
     corrected: str = Field(description="Acknowledges a correction; `{right}` is what is right.")
+    corrected_told: str = Field(default="", description="The same where the interviewer has not said it back.")
+    corrected_told_plain: str = Field(default="", description="The same where they do not say what is right.")
     corrected_plain: str = Field(description="Acknowledges one that does not say what is right.")
     corrected_on: str = Field(description="Goes on where the question was about what was wrong.")
     corrected_ask: str = Field(description="Asks what is right.")

@@ -9,10 +9,10 @@ from pipeline.acts import PUT_RIGHT, PUT_RIGHT_AT_ONCE
 from pipeline.conduct.moves import put_right
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, ExtractionOutput, GraphOutput, UtteranceOutput
+from pipeline.graph.correction import Correction, GraphCorrection, corrected_chain
 from pipeline.graph.dedup import BUILT_IN_SYNONYMS, Deduplicator, SynonymTable
 from pipeline.graph.identity import fresh_state, refresh_edge_counts
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.graph.update import Correction, GraphUpdate, corrected_chain
 from pipeline.ports import Embedder, ExtractedConcept, Parser, Vectors
 
 REMEMBERED_TABLES = 64
@@ -49,7 +49,7 @@ class GraphStage:
             jaccard=settings.surface_jaccard_threshold,
             cosine=settings.surface_similarity_threshold,
         )
-        update = GraphUpdate(
+        update = GraphCorrection(
             graph,
             dedup,
             context.configuration.methodology.ontology,
@@ -94,7 +94,7 @@ class GraphStage:
             embeddings={**known, **update.vectors},
         )
 
-    async def _put_right(self, context: TurnContext, update: GraphUpdate) -> None:
+    async def _put_right(self, context: TurnContext, update: GraphCorrection) -> None:
         """Put right, or take back, what the respondent says was understood wrongly."""
         said = context.get(UtteranceOutput)
         corrections = [
@@ -115,7 +115,7 @@ class GraphStage:
             if lemmas or not right:
                 update.retract(lemmas, latest, asked.focus_node_id if asked is not None else None)
 
-    async def _amend(self, update: GraphUpdate, correction: Correction, latest: Set[str]) -> None:
+    async def _amend(self, update: GraphCorrection, correction: Correction, latest: Set[str]) -> None:
         """Say what is right in every concept of the latest answers that has the words that were wrong."""
         for node, label in update.amendable(correction, latest):
             (lemmas,) = await self._parser.lemmas([label])

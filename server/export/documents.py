@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 from xml.etree import ElementTree as ET
 
@@ -14,8 +15,29 @@ from server.export.material import SPEAKERS, Material, as_it_reads, second_readi
 from server.export.stimulus import SHOWN, shown_parts
 from server.export.text import xml_text
 
+if TYPE_CHECKING:
+    from docx.document import Document as Word
+
 _QDE = "urn:QDA-XML:project:1.0"
 _COLOURS = ("#3366CC", "#B8860B", "#2E8B57", "#A0522D", "#6A5ACD", "#C71585", "#008B8B", "#708090")
+
+
+def _relations(document: Word, material: Material) -> None:
+    """The relations, those of what was taken back struck out; nothing without any."""
+    state = material.state
+    if not state.edges:
+        return
+    document.add_heading("Relations", 1)
+    if material.omitted:
+        document.add_paragraph(material.omitted).runs[0].italic = True
+    labels = {node.id: node.label for node in state.nodes}
+    for edge in material.edges:
+        kind = edge.edge_type.replace("_", " ")
+        text = f"{labels[edge.source_id]} → {labels[edge.target_id]} ({kind}, {edge.basis})"
+        paragraph = document.add_paragraph(xml_text(text), style="List Bullet")
+        if edge.id in material.retracted:
+            paragraph.runs[0].font.strike = True
+            paragraph.add_run(" (retracted)")
 
 
 def to_docx(material: Material) -> bytes:
@@ -67,18 +89,7 @@ def to_docx(material: Material) -> bytes:
                 cells[0].paragraphs[0].runs[0].font.strike = True
             cells[1].text = node.node_type.replace("_", " ")
             cells[2].text = xml_text("\n".join(f"“{mention.quote}”" for mention in node.mentions))
-    if state.edges:
-        document.add_heading("Relations", 1)
-        if material.omitted:
-            document.add_paragraph(material.omitted).runs[0].italic = True
-        labels = {node.id: node.label for node in state.nodes}
-        for edge in material.edges:
-            kind = edge.edge_type.replace("_", " ")
-            text = f"{labels[edge.source_id]} → {labels[edge.target_id]} ({kind}, {edge.basis})"
-            paragraph = document.add_paragraph(xml_text(text), style="List Bullet")
-            if edge.id in material.retracted:
-                paragraph.runs[0].font.strike = True
-                paragraph.add_run(" (retracted)")
+    _relations(document, material)
     document.styles["Normal"].font.size = Pt(11)
     out = io.BytesIO()
     document.save(out)

@@ -149,7 +149,7 @@ async def test_correction_retracts_what_was_understood_and_goes_on_from_what_is_
     await talk.say("It was on Tuesday.", concepts(("tuesday", "attribute"), ("late", "attribute")))
     talk.extractor.script["Thursday"] = concepts(("thursday", "attribute"))
     await talk.say(text)
-    assert event(talk)["text"].startswith("Sorry, so: Thursday.")
+    assert event(talk)["text"].startswith("All right, Thursday.")
     graph = talk.state.surface_graph()
     assert [node.label for node in graph.live_nodes()] == ["late", "thursday"]
     gone, new = (next(node for node in talk.state.nodes if node.label == label) for label in ("tuesday", "thursday"))
@@ -165,7 +165,7 @@ async def test_correction_says_what_is_right_in_the_words_around_and_keeps_the_l
     told = concepts(("early", "attribute"), ("my boss likes that", "consequence"), links=links)
     await talk.say("I come early. My boss likes that.", told)
     await talk.say(text)
-    assert event(talk)["text"].startswith("Sorry, so: your team.")
+    assert event(talk)["text"].startswith("All right, your team.")
     graph = talk.state.surface_graph()
     assert [node.label for node in graph.live_nodes()] == ["early", "my team likes that"]
     right = next(node for node in graph.live_nodes() if node.label == "my team likes that")

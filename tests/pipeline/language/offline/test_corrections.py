@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.acts import PUT_RIGHT, HeardAct
+from pipeline.acts import PUT_RIGHT, TOLD_WRONG, HeardAct
 from pipeline.correcting import CorrectionReader
 from pipeline.language.embedder import OnnxEmbedder
 from pipeline.language.srl import SpacyParser
@@ -23,7 +23,7 @@ async def test_word_that_is_like_the_wrong_one_takes_its_place(
 ) -> None:
     heard = (HeardAct(act="corrects", start=0, end=len(message), about=PUT_RIGHT, heard_by="reader"),)
     (found,) = await CorrectionReader(parser, embedder).read(message, heard, [told], "")
-    assert (found.details, found.about) == ({"wrong": wrong, "right": right.lower()}, "")
+    assert (found.details, found.about) == ({"wrong": wrong, "right": right.lower()}, TOLD_WRONG)
 
 
 @pytest.mark.parametrize(
