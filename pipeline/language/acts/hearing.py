@@ -182,7 +182,9 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "wants_pause": re.compile(
-        r"\b(?:moment|minute|second|bit|hour)s? (?:to|for|by) (?:myself|ourselves)\b", re.IGNORECASE
+        r"\b(?:moment|minute|second|bit|hour)s? (?:to|for|by) (?:myself|ourselves)\b"
+        r"|\b(?:i|you|we|he|she|they) (?:can|could) (?:\w+ )?(?:rest|relax|sleep|nap|sit|breathe)\b(?! now)",
+        re.IGNORECASE,
     ),
     "declines": re.compile(NOT_THEY, re.IGNORECASE),
     "complains": re.compile(NOT_THEY, re.IGNORECASE),

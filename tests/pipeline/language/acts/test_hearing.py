@@ -985,6 +985,13 @@ def test_complaint_inside_a_story_is_none(trained: ActHearing, answer: str) -> N
     assert not [act for act in heard if act.act == "complains"]
 
 
+def test_rest_that_somebody_tells_of_is_no_wish_for_one(trained: ActHearing) -> None:
+    told = "I press button and it is silence. After that I can rest a bit before work."
+    question = "You put headphones and you don't hear them. Say a little more about that."
+    assert "wants_pause" not in {act.act for act in trained.read_sync(told, question, "en")}
+    assert "wants_pause" in {act.act for act in trained.read_sync("I need to rest a bit now.", question, "en")}
+
+
 @pytest.mark.parametrize(
     ("answer", "complains"),
     [

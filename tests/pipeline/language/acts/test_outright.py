@@ -239,8 +239,8 @@ def test_age_that_forbids_something_still_is_heard(text: str, minor: bool) -> No
     ("text", "leaves"),
     [
         (
-            "Oh blimey, look at the time, I've got to go, love, it's the school run and my youngest gets in a right state"
-            " if I'm late.",
+            "Oh blimey, look at the time, I've got to go, love, it's the school run and my youngest gets in a right"
+            " state if I'm late.",
             True,
         ),
         ("Right, I've got to go, it's the school run and my youngest gets in a right state if I'm late for it.", True),
