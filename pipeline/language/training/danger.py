@@ -31,7 +31,7 @@ from pipeline.language.training.phrases import PhraseFitting, fitted_phrases
 from pipeline.question.text import sentences
 
 PLAIN, PLAINLY = Path("talk") / "danger.jsonl", Path("talk") / "plainly.jsonl"
-APART = ("danger 3", "danger 4", "plainly 2", "plainly 4")
+APART = ("danger 4", "danger 5", "danger 7", "plainly 4")
 """Writers whose messages are kept apart for the figures, one after the other."""
 FITTING = Fitting(hidden=12, decay=0.3, rounds=6, together=128, seeds=(0,))
 PASSES, BESIDE = 2, 0.3
