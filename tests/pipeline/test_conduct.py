@@ -186,6 +186,20 @@ async def test_what_an_earlier_answer_says_as_well_stays_beside_what_is_right() 
     assert len(live["cheap"].mentions) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "put_out"),
+    [("No, that was my sister.", True), ("No, not just sorry. I was angry first, proper angry, in the car.", False)],
+)
+async def test_who_puts_right_and_tells_on_is_not_taken_elsewhere(text: str, put_out: bool) -> None:
+    talk = interview({text: [(text, "corrects", {"about": "put_right", "heard_by": "reader"})]})
+    await talk.say("I felt sorry for him.", concepts(("sorry", "attribute")))
+    assert talk.state.question is not None
+    said_back = talk.state.question.model_copy(update={"text": "You felt sorry for him. Tell me more about that."})
+    talk.state = talk.state.model_copy(update={"question": said_back})
+    await talk.say(text, concepts(("angry", "attribute")))
+    assert talk.writer.requests[-1].complained is put_out
+
+
 async def test_words_that_nobody_has_heard_are_no_complaint() -> None:
     text = "I said weak."
     talk = interview({text: [(text, "complains")]})

@@ -805,6 +805,19 @@ def test_question_to_the_interviewer_is_answered_beside_another_act() -> None:
     assert deleted is not None and texts.facts["readers"] not in deleted.text
 
 
+def test_question_is_answered_where_somebody_says_that_it_goes_on() -> None:
+    asked = move_for(moment("Enough, maybe?", ("Enough, maybe?", "wants_stop"), sure=False))
+    assert asked is not None and asked.asks == "stop"
+    said = "No, go on. How long is this?"
+    acts = (
+        HeardAct(act="tells", start=0, end=10),
+        HeardAct(act="asks_interviewer", start=11, end=len(said), about="length"),
+    )
+    on = move_for(replace(moment(said, conduct=after(asked)), acts=acts))
+    assert on is not None
+    assert (on.act, on.then, on.text) == ("wants_stop", "again", policy().texts.facts["length"])
+
+
 def test_correction_that_says_much_is_not_cut_down_to_what_is_right() -> None:
     said = "No, it was not the price of the machine at all that I meant there, it was the wait."
     details = {"wrong": "the price", "right": "the wait"}
