@@ -52,6 +52,8 @@ SAYS_NOTHING = re.compile(
     r"|so|him|her|me|them|you|i|he|she|we|they|there|then|now|but|and|the|an?)){1,3}"
 )
 """Words that can't be what is right: what was heard as a correction says something else."""
+LEADS_IN = 3
+"""Words of a wish for a moment up to which it may only lead in what is put right behind it: “Hang on.”"""
 SMALL_WORDS = 30
 """Words of a message up to which one that begins with a no, and says that all is well, tells nothing to ask about."""
 A_STORY = 25
@@ -588,6 +590,10 @@ def _wants_pause(moment: Moment, heard: HeardAct) -> Move | None:
     asked = moment.find("asks_interviewer")
     if asked is not None and asked.sure and asked.heard_by == "rules" and asked.start >= heard.end:
         return _asks_interviewer(moment, asked)  # “Hang on, who reads this?”
+    right = moment.find("corrects")
+    led = len(moment.said[heard.start : heard.end].split()) <= LEADS_IN
+    if led and right is not None and right.sure and right.start >= heard.end:
+        return _corrects(moment, right)  # “Hang on. I said half, …”
     if heard.sure or moment.conduct.asked == "pause":
         answered = moment.told_words >= LONG_TELLING
         return Move("wants_pause", moment.texts.pause, "stands", answered=answered)

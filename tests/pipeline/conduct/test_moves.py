@@ -805,6 +805,20 @@ def test_question_to_the_interviewer_is_answered_beside_another_act() -> None:
     assert deleted is not None and texts.facts["readers"] not in deleted.text
 
 
+def test_hang_on_before_a_correction_is_no_wish_for_a_pause() -> None:
+    said = "Hang on. I said half, not a third."
+    acts = (
+        HeardAct(act="wants_pause", start=0, end=8),
+        HeardAct(act="corrects", start=9, end=len(said), details={"wrong": "a third", "right": "half"}),
+    )
+    move = move_for(replace(moment(said), acts=acts))
+    assert move is not None and (move.act, move.right) == ("corrects", "half")
+    called = "Hang on, somebody is at the door for me. I said half, not a third."
+    away = (HeardAct(act="wants_pause", start=0, end=40), acts[1].model_copy(update={"start": 41, "end": len(called)}))
+    waits = move_for(replace(moment(called), acts=away))
+    assert waits is not None and waits.act == "wants_pause"
+
+
 def test_question_is_answered_where_somebody_says_that_it_goes_on() -> None:
     asked = move_for(moment("Enough, maybe?", ("Enough, maybe?", "wants_stop"), sure=False))
     assert asked is not None and asked.asks == "stop"
