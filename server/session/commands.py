@@ -15,7 +15,7 @@ from typing import Any, Self
 import structlog
 
 from pipeline.errors import PipelineError
-from pipeline.state import Directive
+from pipeline.state import Directive, InterviewState
 from server.hot.errors import HotError, NotOwner, SessionErased, StorageUnavailable
 from server.protocol.codec import ProtocolProblem, parse
 from server.protocol.codes import ErrorCode
@@ -115,6 +115,11 @@ class CommandReply:
         return self.applies_to_turn
 
 
+def turn_of(state: InterviewState, command: AnyCommand) -> int:
+    """The turn a command applies to: the next one, or behind the directives that wait, one a turn."""
+    return state.turn_count + 1 + (len(state.directives) if isinstance(command, InjectQuestion | Steer) else 0)
+
+
 def directive_of(command: InjectQuestion | Steer) -> Directive:
     """What a command wants of the next question."""
     if isinstance(command, InjectQuestion):
@@ -159,7 +164,13 @@ class Commands:
         self._turns.reconsider()
 
     async def commit(
-        self, key: str, change: Change, *, action: Mapping[str, Any] | None = None, ends: bool = False
+        self,
+        key: str,
+        change: Change,
+        *,
+        action: Mapping[str, Any] | None = None,
+        applies_to: int | None = None,
+        ends: bool = False,
     ) -> None:
         """Commit what a command changes. One that changes nothing is committed only for its record.
 
@@ -167,6 +178,7 @@ class Commands:
             key: the command's id.
             change: by the rules.
             action: how the record describes a moderator's command, if it is one.
+            applies_to: the turn that command applies to; None is the next one.
             ends: as of `apply`.
         """
         session = self._session
@@ -175,7 +187,7 @@ class Commands:
                 return
             change = replace(change, state=rules.touched(change.state))
         if action is not None:
-            state = rules.with_command(change.state, key, change.state.turn_count + 1)
+            state = rules.with_command(change.state, key, applies_to or change.state.turn_count + 1)
             change = replace(change, state=state, record=ChangeRecord(action=action))
         await session.commit(key, change, pending="supersede" if ends else "keep", repeat=False)
 
@@ -220,10 +232,7 @@ class Commands:
     async def _apply_queued(self, queued: QueuedCommand) -> int:
         """Apply a command in a commit of its own; the number of the turn it applies to."""
         session, command = self._session, queued.command
-        action: Mapping[str, Any] | None = None
-        if command is not None:
-            action = queued.action(session.state.turn_count + 1)
-        elif session.audience.present or session.worker.busy:
+        if command is None and (session.audience.present or session.worker.busy):
             return 0
         claimed_by = session.state.claimed_by
         wanted = {"patience": command.patience} if isinstance(command, SetForSession) else {}
@@ -235,9 +244,14 @@ class Commands:
             known = session.state.command(queued.command_id)
             if known is not None:
                 return known.turn_number
+            number, change = session.state.turn_count + 1, self._decide(queued)
+            action: Mapping[str, Any] | None = None
+            if command is not None:
+                number = turn_of(session.state, command)
+                action = queued.action(number)
             ends = isinstance(command, EndSession)
-            await self.commit(queued.command_id, self._decide(queued), action=action, ends=ends)
-            return session.state.turn_count + 1
+            await self.commit(queued.command_id, change, action=action, applies_to=number, ends=ends)
+            return number
 
         if isinstance(command, HALTING):
             await session.settle_answers()
@@ -267,7 +281,7 @@ class Commands:
                 case InjectQuestion() | Steer():
                     directive = directive_of(command)
                     rules.check_directive(state, session.configuration, directive)
-                    interventions.direct(directive, queued.action(state.turn_count + 1))
+                    interventions.direct(directive, queued.action(turn_of(state, command)))
                 case ClaimSession():
                     rules.check_claim(state, queued.who)
                     interventions.set_claimed(True)

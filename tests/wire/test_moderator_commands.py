@@ -59,6 +59,25 @@ async def test_injected_question_is_asked_next_word_for_word_and_on_record(here:
     assert turns[1]["directive"] is None
 
 
+async def test_questions_asked_one_after_the_other_name_the_turns_in_which_they_come(here: Place) -> None:
+    session_id, token = await here.begin()
+    async with here.moderator() as watcher, here.respondent(token) as respondent:
+        await opened(here, respondent, watcher, session_id)
+        first = await watcher.order("inject", question="And the price?")
+        second = await watcher.order("inject", question="And the shop?")
+        note = await watcher.order("note", text="Ask about the shop.")
+        assert [done["applies_to_turn"] for done in (first, second, note)] == [1, 2, 1]
+        again = await watcher.order("inject", command_id=second["command_id"], question="And the shop?")
+        assert again["applies_to_turn"] == 2
+        await respondent.answer("I like the taste.")
+        assert (await respondent.until("question.completed", turn_number=1))["text"] == "And the price?"
+        await respondent.answer("Cheap.")
+        assert (await respondent.until("question.completed", turn_number=2))["text"] == "And the shop?"
+    await here.stored()
+    actions = (await here.call(f"/api/sessions/{session_id}/actions"))["items"]
+    assert [one["turn_number"] for one in actions if one["action"] == "inject"] == [1, 2]
+
+
 async def test_command_before_the_decision_takes_effect_in_the_running_turn(here: Place) -> None:
     session_id, token = await here.begin()
     gate = here.providing.extractor.close_gate()
