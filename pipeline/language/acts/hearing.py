@@ -141,7 +141,7 @@ WHOLE: dict[Act, float] = {
     "minor": 1.5,
 }
 """Log-odds of `MessageModel` from which a message does something that neither rules nor reader hear in a clause."""
-IN_A_SENTENCE = 2.15
+IN_A_SENTENCE = 2.1
 """Log-odds from which a sentence by itself tells of danger: chosen so that of 1 500 answers to single questions, which
 the model had not seen, five are taken for it."""
 BESIDE_FAINT = 1.0
