@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import field_validator
 
 from pipeline.acts import HeardAct
-from pipeline.conduct.moves import Move
+from pipeline.conduct.move import Move
 from pipeline.coverage import ElementCoverage
 from pipeline.engines.base import CandidateScores, Decision, ScoredCandidate
 from pipeline.focus import Focus, Target

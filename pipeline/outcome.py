@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from pipeline.conduct.memory import remembered
-from pipeline.conduct.moves import Move
+from pipeline.conduct.move import Move
 from pipeline.context import Answer, TurnContext
 from pipeline.contracts import (
     ContinuationOutput,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.acts import TOLD_ON, complaint, put_right_at_once, says_enough
-from pipeline.conduct.moves import Move
+from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from pipeline.acts import Act
-from pipeline.conduct.moves import REPAIRS, Move
+from pipeline.conduct.move import Move
+from pipeline.conduct.moves import REPAIRS
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.conduct.state import Asked, Care, CareAlert, ConductState
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.acts import HeardAct, told
-from pipeline.conduct.moves import Moment, Move, move_for
+from pipeline.conduct.move import Moment, Move
+from pipeline.conduct.moves import move_for
 from pipeline.context import TurnContext
 from pipeline.contracts import UtteranceOutput
 from pipeline.leads import asks_of_idea

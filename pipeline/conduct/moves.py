@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from pipeline.acts import (
     ENOUGH,
     FAINT,
     LEAVES,
-    PUT_RIGHT_AT_ONCE,
     STORY_WORDS,
     TOLD_WRONG,
     UNASKED,
@@ -22,26 +21,28 @@ from pipeline.acts import (
     says_enough,
     told,
 )
-from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
-from pipeline.conduct.state import Asked, Care, ConductState
+from pipeline.conduct.choices import (
+    LONG_TELLING,
+    LONGEST_CHOICE,
+    answer_of,
+    begins,
+    chosen_offer,
+    has,
+    is_label,
+    names_part,
+    plain,
+    returned,
+)
+from pipeline.conduct.move import Moment, Move
+from pipeline.conduct.policy import OfferName
 from pipeline.question.text import sentences
-
-Then = Literal["stands", "again", "simpler", "engine", "easier", "stop", "hold", "withdraw"]
-"""How it goes on: the question stands unsaid, is said again, or in simpler words; the engine chooses the next one; an
-easier one is asked; the interview stops, is held back, or is erased."""
 
 WAYS: tuple[OfferName, ...] = ("go_on", "something_else", "pause", "stop")
 WAYS_IN_A_STORY: tuple[OfferName, ...] = ("go_on", "pause", "stop")
 WAYS_AGAIN: tuple[OfferName, ...] = ("stop", "pause", "something_else", "go_on")
 WAYS_ON: tuple[OfferName, ...] = ("carry_on", "something_else", "pause", "stop")
-LONG_TELLING = 4
-"""From so many words on, what is told beside an act answers the question."""
 MUCH_MORE = 12
 """Words told after a refusal from which on the respondent has gone on themselves, and nothing is said to it."""
-LONGEST_CHOICE = 12
-"""Words of a message that may choose what it has among others; longer ones say more than that."""
-BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resume"})
-"""Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 """Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
 BESIDE = "beside"
@@ -54,8 +55,6 @@ SAYS_NOTHING = re.compile(
 """Words that can't be what is right: what was heard as a correction says something else."""
 LEADS_IN = 3
 """Words of a wish for a moment up to which it may only lead in what is put right behind it: “Hang on.”"""
-SMALL_WORDS = 30
-"""Words of a message up to which one that begins with a no, and says that all is well, tells nothing to ask about."""
 A_STORY = 25
 """Words told beside an act from which on somebody tells a story and is not broken off."""
 GOING_ON = "going_on"
@@ -73,8 +72,6 @@ REPAIRS: frozenset[Act] = frozenset(
 )
 _TO_YOU = re.compile(r"\byou\b|\b(?:Sie|du)\b|\bأنت\b", re.IGNORECASE)
 """Words by which a complaint in the middle of a story is to the interviewer."""
-_DENIES = re.compile(r"\b(?:not|never|cannot|cant|dont|wont|nicht|kein\w*|nie)\b|n't\b|\bلا\b", re.IGNORECASE)
-"""Words before others by which the opposite is said."""
 _WHOM_FOR = re.compile(
     r"\bwho(?:'s| is| are| would|'d)(?: be)? (?:that|it|they|these|those|the \w+)(?: \w+)? (?:even "
     r"|actually )?(?:for|aimed at|meant for)\b",
@@ -92,85 +89,6 @@ _NUMBERS = {
     "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "zehn": 10, "elf": 11, "zwölf": 12,
     "dreizehn": 13, "vierzehn": 14, "fünfzehn": 15, "sechzehn": 16, "siebzehn": 17, "achtzehn": 18,
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Move:
-    """What the interviewer does instead of, or before, asking the next question.
-
-    `text` is said; where a question follows (`again`, `simpler`, `engine`, `easier`), it comes before it. `counts` says
-    that a turn of the interview is used. `asks` is what the reply asks back about. `declines_focus` closes the subject
-    of the present question; `leaves_thread` leaves the ladder it is on as well, `leaves_answer` what this message says;
-    `retracts` are the words of a correction that are wrong, empty where the respondent did not
-    say them, None where nothing is corrected. `answered` says of what is asked back that the message has answered the
-    question all the same, so that it is not put again.
-    """
-
-    act: Act
-    text: str
-    then: Then
-    counts: bool = False
-    offers: tuple[OfferName, ...] = ()
-    help: str = ""
-    alert: Care | None = None
-    asks: Asked = ""
-    declines_focus: bool = False
-    leaves_focus: bool = False
-    leaves_thread: bool = False
-    leaves_answer: bool = False
-    retracts: str | None = None
-    right: str = ""
-    answered: bool = False
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What a move is decided on.
-
-    `said` is the message, `acts` what was heard in it, `turn_number` the turn it would be. `questions_left` are those
-    that may follow at most; `spoken` says that it was transcribed from speech; `kiosk` that the interview runs on a
-    device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
-    `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that
-    the respondent was shown an idea, so that a question about anything else is about that; `asks_idea` that the message
-    asks something about it. `told_last` is what they told before this message.
-    """
-
-    said: str
-    acts: tuple[HeardAct, ...]
-    conduct: ConductState
-    policy: ConductPolicy
-    turn_number: int
-    questions_left: int
-    topic: str
-    minimum_age: int
-    facts: dict[str, str]
-    helpline: str = ""
-    kiosk: bool = False
-    spoken: bool = False
-    closing: bool = False
-    comparing: bool = False
-    shown: bool = False
-    asks_idea: bool = False
-    told_last: str = ""
-
-    @property
-    def texts(self) -> ConductTexts:
-        """What the interviewer says."""
-        return self.policy.texts
-
-    @property
-    def told_words(self) -> int:
-        """Number of words that tell."""
-        return len(told(self.said, self.acts).split())
-
-    def find(self, act: Act) -> HeardAct | None:
-        """The first such act of the message, a sure one before others."""
-        found = [heard for heard in self.acts if heard.act == act and heard.about != PUT_RIGHT_AT_ONCE]
-        return next((heard for heard in found if heard.sure), found[0] if found else None)
-
-    def variant(self, texts: Sequence[str]) -> str:
-        """One of several wordings, another one each turn."""
-        return texts[(self.turn_number + self.conduct.repairs_in_a_row) % len(texts)]
 
 
 def move_for(moment: Moment) -> Move | None:
@@ -199,144 +117,9 @@ def _age_untold(moment: Moment) -> Move | None:
     return Move("minor", "", "engine", counts=True, alert="minor")
 
 
-def chosen_offer(moment: Moment) -> OfferName | None:
-    """What of the present offers the message chooses, by its label, alone or among a few other words."""
-    said = _plain(moment.said)
-    labels = {_plain(moment.texts.offers[name]): name for name in moment.conduct.offers if name in moment.texts.offers}
-    if said in labels:
-        return labels[said]
-    goes_on = next((name for name in ("go_on", "carry_on") if name in moment.conduct.offers), None)
-    if goes_on is not None and _says(moment, moment.texts.go_on_words):
-        return goes_on
-    if not labels or len(said.split()) > LONGEST_CHOICE:
-        return None
-    found = [name for label, name in labels.items() if name in BY_WORDS and _says(moment, [label])]
-    found = [name for name in found if name == "pause" or not _stops_by_rule(moment)]
-    denied = _begins(said, moment.texts.no_begins)
-    return found[0] if len(found) == 1 and not (denied and found[0] == "pause") else None
-
-
-def _says(moment: Moment, words: Sequence[str]) -> bool:
-    """Whether one of some words is in the message, and nothing denies it in the sentence before them."""
-    for sentence in sentences(moment.said):
-        said = f" {_plain(sentence)} "
-        starts = (said.find(f" {_plain(word)} ") for word in words)
-        if any(start >= 0 and not _DENIES.search(said[:start]) for start in starts):
-            return True
-    return False
-
-
-def _would_go_on(moment: Moment) -> bool:
-    """Whether somebody who was asked whether to stop or to go on says, in whatever words, that it goes on."""
-    asked = moment.conduct.asked in ("stop", "pause")
-    return asked and not _stops_by_rule(moment) and _says(moment, moment.texts.go_on_plainly)
-
-
-def _stops_by_rule(moment: Moment) -> bool:
-    """Whether the message has words of a wish to stop."""
-    heard = moment.find("wants_stop")
-    return heard is not None and heard.heard_by == "rules"
-
-
-def returned(moment: Moment) -> bool:
-    """Whether somebody who asked for a pause says in a few words, and nothing else, that it is over."""
-    said = _plain(moment.said)
-    few = len(said.split()) <= LONGEST_CHOICE + 2
-    return moment.conduct.waiting and few and any(f" {_plain(w)} " in f" {said} " for w in moment.texts.back_words)
-
-
-def asked_back(moment: Moment) -> str:
-    """What was asked back last, as it was said; empty where the message answers a question of the interview."""
-    texts = moment.texts
-    by_name = {"stop": texts.stop_ask, "pause": texts.pause_ask, "distress": texts.distress_ask, "risk": texts.risk_ask}
-    return by_name.get(moment.conduct.asked, "")
-
-
-_OFFERED_ACTS: dict[OfferName, Act] = {
-    "stop": "wants_stop",
-    "pause": "wants_pause",
-    "something_else": "wants_topic",
-    "withdraw": "wants_withdrawal",
-}
-
-
-def chosen_act(moment: Moment) -> Act | None:
-    """The act of a message that chooses what is offered, or says yes or no to what was asked back; else None."""
-    offer = chosen_offer(moment)
-    if offer is not None:
-        return _OFFERED_ACTS.get(offer, "aside")
-    if returned(moment):
-        return "aside"
-    asked = moment.conduct.asked
-    return "aside" if asked not in ("", "correction", "distress") and _answer(moment) is not None else None
-
-
 def put_right(said: str, heard: HeardAct) -> str:
     """What a correction says is right, as it was written; empty where it does not say."""
     return _as_said(said, heard.details.get("right", "")).strip(" .,;!?")
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[^\w\s']", " ", text.lower().replace("’", "'")).split())
-
-
-def _begins(said: str, words: Sequence[str]) -> bool:
-    return any(f"{said} ".startswith(f"{_plain(word)} ") for word in words)
-
-
-def _has(said: str, words: Sequence[str]) -> bool:
-    return any(f" {_plain(word)} " in f" {said} " for word in words)
-
-
-def _answer(moment: Moment) -> Literal["yes", "no"] | None:
-    """Whether the message says yes or no; with a few words more only where no mistake can do harm."""
-    said, texts, asked = _plain(moment.said), moment.texts, moment.conduct.asked
-    if said in {_plain(word) for word in texts.yes_words}:
-        return "yes"
-    if said in {_plain(word) for word in texts.no_words}:
-        return "no"
-    short = len(said.split()) <= LONGEST_CHOICE
-    if asked == "withdrawal" and _confirms(moment):
-        return "yes"
-    if asked == "withdrawal" and _has(said, (*texts.part_words, *texts.keep_words)):
-        return "no"
-    if _would_go_on(moment):
-        return "no"
-    stops = _begins(said, texts.stop_words) or (_says(moment, texts.stop_words) and not _begins(said, texts.no_begins))
-    if asked == "stop" and short and stops:
-        return "yes"
-    if asked in ("stop", "pause", "risk") and short and _begins(said, texts.yes_begins):
-        return "yes"
-    if asked == "risk" and moment.find("risk") is None and _has(said, texts.safe_words):
-        return "no"
-    plainly = asked in ("withdrawal", "risk") or (asked in ("stop", "pause") and _few(said))
-    if plainly and _begins(said, texts.no_begins):
-        return "no"
-    well = _begins(said, texts.no_begins) and _has(said, (*texts.safe_words, *texts.back_words))
-    if asked in ("stop", "pause") and well and moment.find("wants_stop") is None and len(said.split()) <= SMALL_WORDS:
-        return "no"
-    return None
-
-
-def _confirms(moment: Moment) -> bool:
-    """Whether a message says that everything is to be deleted: it says yes, or asks for it again, and names no part."""
-    said, texts = _plain(moment.said), moment.texts
-    if not texts.part_words or _has(said, (*texts.part_words, *texts.no_begins)):
-        return False
-    return _begins(said, texts.yes_begins) or moment.find("wants_withdrawal") is not None
-
-
-def _names_part(moment: Moment) -> bool:
-    """Whether a message says that only a part is to be deleted; after a no, it takes more than an “only”."""
-    said, words = _plain(moment.said), moment.texts.part_words
-    if _begins(said, moment.texts.no_begins):
-        words = tuple(word for word in words if " " in word)
-    return _has(said, words) and not _has(said, moment.texts.keep_words)
-
-
-def _few(said: str) -> bool:
-    """Whether so little follows a no that it answers nothing else."""
-    return len(said.split()) <= LONG_TELLING + 1
 
 
 def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
@@ -349,7 +132,7 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
     """
     denied = set(moment.conduct.denied)
     again = {"stop": "wants_stop", "pause": "wants_pause"}.get(moment.conduct.asked, "")
-    says_no = _begins(_plain(moment.said), moment.texts.no_begins)
+    says_no = begins(plain(moment.said), moment.texts.no_begins)
     if says_no:
         denied |= {"wants_stop"} if moment.conduct.asked == "stop" else set()
         denied |= {"wants_pause"} if moment.conduct.asked == "pause" else set()
@@ -380,7 +163,7 @@ def _chosen(moment: Moment) -> Move | None:
             sorry = _safe(moment)
             if told_on and not moment.closing and moment.questions_left > 0:
                 return Move("distress", sorry, "engine", counts=True)
-            in_words = moment.conduct.answered and not sorry and not _is_label(moment, "go_on")
+            in_words = moment.conduct.answered and not sorry and not is_label(moment, "go_on")
             if in_words and not moment.closing and moment.questions_left > 0:
                 return Move("distress", texts.next, "engine", counts=True, leaves_answer=True)
             return Move("distress", _sentences(sorry, texts.go_on), "stands")
@@ -400,7 +183,7 @@ def _chosen(moment: Moment) -> Move | None:
         return _where(moment) or _carry_on(moment)
     if moment.conduct.asked == "stop" and moment.find("thanks_greets") and moment.told_words < STORY_WORDS:
         return _stop(moment)
-    answer = "yes" if offer == "yes" else "no" if offer == "no" else _answer(moment)
+    answer = "yes" if offer == "yes" else "no" if offer == "no" else answer_of(moment)
     if answer is None:
         return None
     match moment.conduct.asked, answer:
@@ -411,7 +194,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdrawal", "yes":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
         case "withdrawal", "no":
-            text = texts.withdrawal_part if texts.withdrawal_part and _names_part(moment) else texts.withdrawal_kept
+            text = texts.withdrawal_part if texts.withdrawal_part and names_part(moment) else texts.withdrawal_kept
             return replace(_carry_on(moment, text), act="wants_withdrawal")
         case (("stop" | "pause"), "no"):
             return _go_on(moment, texts.stop_taken_back)
@@ -433,16 +216,11 @@ def _chosen(moment: Moment) -> Move | None:
 
 def _safe(moment: Moment) -> str:
     """What is said to who was in danger, was offered ways on, and says that nobody is, or that they are well again."""
-    texts, said, alerts = moment.texts, _plain(moment.said), moment.conduct.alerts
-    if not alerts or alerts[-1].code != "risk" or not _has(said, texts.safe_words):
+    texts, said, alerts = moment.texts, plain(moment.said), moment.conduct.alerts
+    if not alerts or alerts[-1].code != "risk" or not has(said, texts.safe_words):
         return ""
-    denied = _has(said, [words for words in texts.safe_words if words not in texts.fine_words])
+    denied = has(said, [words for words in texts.safe_words if words not in texts.fine_words])
     return texts.risk_mistaken if denied or not texts.risk_over else texts.risk_over
-
-
-def _is_label(moment: Moment, offer: OfferName) -> bool:
-    """Whether the message is the label of an offer, and nothing else."""
-    return _plain(moment.said) == _plain(moment.texts.offers.get(offer, ""))
 
 
 def _decisive(moment: Moment) -> HeardAct | None:

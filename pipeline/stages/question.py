@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pipeline.acts import Act
 from pipeline.concept import demands_of
-from pipeline.conduct.moves import Move
+from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
 from pipeline.continuing import closing_now
 from pipeline.contracts import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pipeline.conduct.moves import Move
+from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,

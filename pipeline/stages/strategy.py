@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pipeline.concept import demands_of
 from pipeline.conduct.moment import move_of
-from pipeline.conduct.moves import Move
+from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,

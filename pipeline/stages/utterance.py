@@ -7,8 +7,9 @@ import unicodedata
 from typing import ClassVar
 
 from pipeline.acts import WHERE, HeardAct, heeded, told
+from pipeline.conduct.choices import asked_back, chosen_act, returned
 from pipeline.conduct.moment import moment_of
-from pipeline.conduct.moves import asked_back, chosen_act, meant, put_right, returned
+from pipeline.conduct.moves import meant, put_right
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
 from pipeline.correcting import LANGUAGE, CorrectionReader, said_back

@@ -11,8 +11,10 @@ import pytest
 
 from config.conduct import ConductFiles
 from pipeline.acts import UNASKED, WHERE, Act, HeardAct, told
+from pipeline.conduct.choices import chosen_act
 from pipeline.conduct.memory import acknowledged, remembered
-from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_ON, Moment, Move, age_of, chosen_act, meant, move_for
+from pipeline.conduct.move import Moment, Move
+from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_ON, age_of, meant, move_for
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.conduct.state import ConductState
 

@@ -1,0 +1,166 @@
+"""What of a message chooses something that was offered, or answers what was asked back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from pipeline.acts import Act
+from pipeline.conduct.move import Moment
+from pipeline.conduct.policy import OfferName
+from pipeline.question.text import sentences
+
+LONG_TELLING = 4
+"""From so many words on, what is told beside an act answers the question."""
+LONGEST_CHOICE = 12
+"""Words of a message that may choose what it has among others; longer ones say more than that."""
+BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resume"})
+"""Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
+SMALL_WORDS = 30
+"""Words of a message up to which one that begins with a no, and says that all is well, tells nothing to ask about."""
+_DENIES = re.compile(r"\b(?:not|never|cannot|cant|dont|wont|nicht|kein\w*|nie)\b|n't\b|\bلا\b", re.IGNORECASE)
+"""Words before others by which the opposite is said."""
+
+
+def chosen_offer(moment: Moment) -> OfferName | None:
+    """What of the present offers the message chooses, by its label, alone or among a few other words."""
+    said = plain(moment.said)
+    labels = {plain(moment.texts.offers[name]): name for name in moment.conduct.offers if name in moment.texts.offers}
+    if said in labels:
+        return labels[said]
+    goes_on = next((name for name in ("go_on", "carry_on") if name in moment.conduct.offers), None)
+    if goes_on is not None and says(moment, moment.texts.go_on_words):
+        return goes_on
+    if not labels or len(said.split()) > LONGEST_CHOICE:
+        return None
+    found = [name for label, name in labels.items() if name in BY_WORDS and says(moment, [label])]
+    found = [name for name in found if name == "pause" or not stops_by_rule(moment)]
+    denied = begins(said, moment.texts.no_begins)
+    return found[0] if len(found) == 1 and not (denied and found[0] == "pause") else None
+
+
+def says(moment: Moment, words: Sequence[str]) -> bool:
+    """Whether one of some words is in the message, and nothing denies it in the sentence before them."""
+    for sentence in sentences(moment.said):
+        said = f" {plain(sentence)} "
+        starts = (said.find(f" {plain(word)} ") for word in words)
+        if any(start >= 0 and not _DENIES.search(said[:start]) for start in starts):
+            return True
+    return False
+
+
+def _would_go_on(moment: Moment) -> bool:
+    """Whether somebody who was asked whether to stop or to go on says, in whatever words, that it goes on."""
+    asked = moment.conduct.asked in ("stop", "pause")
+    return asked and not stops_by_rule(moment) and says(moment, moment.texts.go_on_plainly)
+
+
+def stops_by_rule(moment: Moment) -> bool:
+    """Whether the message has words of a wish to stop."""
+    heard = moment.find("wants_stop")
+    return heard is not None and heard.heard_by == "rules"
+
+
+def returned(moment: Moment) -> bool:
+    """Whether somebody who asked for a pause says in a few words, and nothing else, that it is over."""
+    said = plain(moment.said)
+    few = len(said.split()) <= LONGEST_CHOICE + 2
+    return moment.conduct.waiting and few and any(f" {plain(w)} " in f" {said} " for w in moment.texts.back_words)
+
+
+def asked_back(moment: Moment) -> str:
+    """What was asked back last, as it was said; empty where the message answers a question of the interview."""
+    texts = moment.texts
+    by_name = {"stop": texts.stop_ask, "pause": texts.pause_ask, "distress": texts.distress_ask, "risk": texts.risk_ask}
+    return by_name.get(moment.conduct.asked, "")
+
+
+_OFFERED_ACTS: dict[OfferName, Act] = {
+    "stop": "wants_stop",
+    "pause": "wants_pause",
+    "something_else": "wants_topic",
+    "withdraw": "wants_withdrawal",
+}
+
+
+def chosen_act(moment: Moment) -> Act | None:
+    """The act of a message that chooses what is offered, or says yes or no to what was asked back; else None."""
+    offer = chosen_offer(moment)
+    if offer is not None:
+        return _OFFERED_ACTS.get(offer, "aside")
+    if returned(moment):
+        return "aside"
+    asked = moment.conduct.asked
+    return "aside" if asked not in ("", "correction", "distress") and answer_of(moment) is not None else None
+
+
+def plain(text: str) -> str:
+    """A text without marks and capitals."""
+    return " ".join(re.sub(r"[^\w\s']", " ", text.lower().replace("’", "'")).split())
+
+
+def begins(said: str, words: Sequence[str]) -> bool:
+    """Whether a plain text begins with one of some words."""
+    return any(f"{said} ".startswith(f"{plain(word)} ") for word in words)
+
+
+def has(said: str, words: Sequence[str]) -> bool:
+    """Whether one of some words stands in a plain text."""
+    return any(f" {plain(word)} " in f" {said} " for word in words)
+
+
+def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
+    """Whether the message says yes or no; with a few words more only where no mistake can do harm."""
+    said, texts, asked = plain(moment.said), moment.texts, moment.conduct.asked
+    if said in {plain(word) for word in texts.yes_words}:
+        return "yes"
+    if said in {plain(word) for word in texts.no_words}:
+        return "no"
+    short = len(said.split()) <= LONGEST_CHOICE
+    if asked == "withdrawal" and _confirms(moment):
+        return "yes"
+    if asked == "withdrawal" and has(said, (*texts.part_words, *texts.keep_words)):
+        return "no"
+    if _would_go_on(moment):
+        return "no"
+    stops = begins(said, texts.stop_words) or (says(moment, texts.stop_words) and not begins(said, texts.no_begins))
+    if asked == "stop" and short and stops:
+        return "yes"
+    if asked in ("stop", "pause", "risk") and short and begins(said, texts.yes_begins):
+        return "yes"
+    if asked == "risk" and moment.find("risk") is None and has(said, texts.safe_words):
+        return "no"
+    plainly = asked in ("withdrawal", "risk") or (asked in ("stop", "pause") and _few(said))
+    if plainly and begins(said, texts.no_begins):
+        return "no"
+    well = begins(said, texts.no_begins) and has(said, (*texts.safe_words, *texts.back_words))
+    if asked in ("stop", "pause") and well and moment.find("wants_stop") is None and len(said.split()) <= SMALL_WORDS:
+        return "no"
+    return None
+
+
+def _confirms(moment: Moment) -> bool:
+    """Whether a message says that everything is to be deleted: it says yes, or asks for it again, and names no part."""
+    said, texts = plain(moment.said), moment.texts
+    if not texts.part_words or has(said, (*texts.part_words, *texts.no_begins)):
+        return False
+    return begins(said, texts.yes_begins) or moment.find("wants_withdrawal") is not None
+
+
+def names_part(moment: Moment) -> bool:
+    """Whether a message says that only a part is to be deleted; after a no, it takes more than an “only”."""
+    said, words = plain(moment.said), moment.texts.part_words
+    if begins(said, moment.texts.no_begins):
+        words = tuple(word for word in words if " " in word)
+    return has(said, words) and not has(said, moment.texts.keep_words)
+
+
+def _few(said: str) -> bool:
+    """Whether so little follows a no that it answers nothing else."""
+    return len(said.split()) <= LONG_TELLING + 1
+
+
+def is_label(moment: Moment, offer: OfferName) -> bool:
+    """Whether the message is the label of an offer, and nothing else."""
+    return plain(moment.said) == plain(moment.texts.offers.get(offer, ""))
