@@ -69,6 +69,8 @@ UNASKED = "unasked"
 """What narrows the wish for another subject down to what somebody says they were not asked."""
 IN_PASSING = "in_passing"
 """What narrows an age down to one that is told in passing, so that it is asked for however much is told besides."""
+WHICH = "which"
+"""What narrows a counter-question down to which of two things the interviewer would hear."""
 WHERE = "where"
 """What narrows a counter-question down to where somebody was in what they told."""
 ASKED_BACK: frozenset[Act] = frozenset({"risk", "distress", "wants_withdrawal", "wants_stop", "wants_pause", "minor"})
@@ -86,11 +88,12 @@ TOLD_ON = 25
 """Words behind something by which a subject is closed, or refused, from which on its teller has moved on."""
 DENIED = "denied"
 """What narrows a correction down to that what the interviewer said is denied."""
-TO_THE_INTERVIEWER = frozenset({"told", "going_on", ENOUGH, "beside", "asked", DENIED, UNASKED, WHERE})
+TO_THE_INTERVIEWER = frozenset({"told", "going_on", ENOUGH, "beside", "asked", DENIED, UNASKED, WHERE, WHICH})
 """What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
 ABOUT_THE_QUESTION = re.compile(
-    r"\b(?:what you'?re asking|(?:the|your) question|what you mean|don'?t (?:quite |really )?(?:get|follow|understand)"
-    r" (?:you|what you|the question))\b|\bof what\?|\bfrom what\?|\bdoes what\b|\bmakes what\b"
+    r"\b(?:what you'?re asking|(?:the|your) question|what you mean"
+    r"|(?:don'?t|do not|didn'?t|did not) (?:quite |really )?(?:get|follow|understand)"
+    r" (?:you|what you|(?:the|that|your|this) question))\b|\bof what\?|\bfrom what\?|\bdoes what\b|\bmakes what\b"
     r"|\b(?:before|after|about|then|with|like|when) what,? sorry\b|\bwhat (?:is|was|did|does|do|would|will) what\b",
     re.IGNORECASE,
 )

@@ -124,6 +124,15 @@ _I_SAID: Final = re.compile(
     re.IGNORECASE,
 )
 """Says again what was said, and nothing else."""
+_CLAIMED: Final = re.compile(r"\b(?:i|we) (?:said|told you|put|wrote|meant to say|called it)\b", re.IGNORECASE)
+"""Words before what somebody says again that they said, …"""
+_TURNS: Final = re.compile(
+    r"[\s,;:–—-]+(?:(?:but|no|sorry|well|and),? )*(?:actually|in fact|no,|sorry|i mean|i meant|i should(?: ha)?ve said"
+    r"|(?:it|that) (?:was|is|should be) (?:actually|really|more like)|it'?s (?:actually|really|more like)"
+    r"|that'?s (?:wrong|not right|not true)|but (?:it'?s|it was|really))(?=\W)",
+    re.IGNORECASE,
+)
+"""… and before what is right instead: “I said Sunday, actually it's Saturday.”"""
 _TO_YOU: Final = re.compile(r"\b(?:you|u|your)\b", re.IGNORECASE)
 _CLAUSE: Final = re.compile(r"(?:i|we|you|he|she|they|it|there)\s+\w", re.IGNORECASE)
 """How a sentence begins, which takes no phrase's place."""
@@ -167,7 +176,8 @@ def put_right_in(text: str, told: Sequence[str], said_back: str = "", *, heard: 
     for at, (start, end) in enumerate(places):
         part = plain[start : min(end, start + LONGEST_SENTENCE)]
         cued = heard or _CUE.search(part) is not None
-        found = _contrast(part, earlier if cued else back) or _alone(part, earlier[-2:], heard=heard)
+        found = _claimed(part, told) or _contrast(part, earlier if cued else back)
+        found = found or _alone(part, earlier[-2:], heard=heard)
         if found is None and cued and at + 1 < len(places):
             end = places[at + 1][1]
             found = _over_two(part, plain[start:end][: 2 * LONGEST_SENTENCE], earlier)
@@ -246,6 +256,26 @@ def _behind(part: str, start: int) -> tuple[int, int]:
         start = led.end()
     end = next((one.start() for one in _BOUND.finditer(part, start)), len(part))
     return start, start + len(_TAIL.sub("", part[start:end]).rstrip(" ,.;:!?–—-"))
+
+
+def _claimed(part: str, told: Sequence[str]) -> tuple[str, tuple[int, int]] | None:
+    """The same of a sentence that says again what was told, however long ago, and what is right instead."""
+    claim = _CLAIMED.search(part)
+    turn = _TURNS.search(part, claim.end()) if claim is not None else None
+    if claim is None or turn is None:
+        return None
+    start, end = _behind(part, turn.end())
+    said = part[claim.end() : turn.start()]
+    for find in (_counted, _placed, _alike):
+        found = find(part[start:end], said)
+        if found is not None and any(_holds(found[0], one) for one in told):
+            return found[0], (start + found[1][0], start + found[1][1])
+    return None
+
+
+def _holds(phrase: str, text: str) -> bool:
+    """Whether a phrase stands in a text, as words of its own."""
+    return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", _plain(text)[:LOOKED_THROUGH], re.IGNORECASE) is not None
 
 
 def _alone(part: str, earlier: Sequence[str], *, heard: bool) -> tuple[str, tuple[int, int]] | None:

@@ -214,7 +214,8 @@ def _is_put_out(context: TurnContext, move: Move | None) -> bool:
 def _left_by(context: TurnContext, move: Move | None) -> dict[str, bool]:
     """What a request says of an answer that leaves what was asked about.
 
-    Who refuses something and then tells of something else at length has not turned away from that.
+    Who refuses something and then tells of something else at length has not turned away from that, unless it was said
+    that it is left.
     """
     heard = context.get(UtteranceOutput)
     text = heard.utterance.text
@@ -222,7 +223,8 @@ def _left_by(context: TurnContext, move: Move | None) -> dict[str, bool]:
     moved_on = bool(refused) and len(text[refused[-1].end :].split()) >= TOLD_ON
     act = move.act if move is not None else None
     return {
-        "turned_away": act == "wants_topic" or (act == "declines" and not moved_on),
+        "turned_away": act == "wants_topic"
+        or (act == "declines" and not (moved_on and move is not None and not move.text)),
         "spent": says_enough(text, heard.acts) and not context.get(ContinuationOutput).ask_closing,
         "composed": move is not None and act in GOES_ON and move.leaves_answer,
     }

@@ -15,11 +15,17 @@ LONG_TELLING = 4
 """From so many words on, what is told beside an act answers the question."""
 LONGEST_CHOICE = 12
 """Words of a message that may choose what it has among others; longer ones say more than that."""
+LONGEST_WISH = 25
+"""Words of a message up to which one wishes for a break in other words than it was offered in."""
 BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resume"})
 """Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_WORDS = 30
 """Words of a message up to which one that begins with a no, and says that all is well, tells nothing to ask about."""
-_DENIES = re.compile(r"\b(?:not|never|cannot|cant|dont|wont|nicht|kein\w*|nie)\b|n't\b|\bلا\b", re.IGNORECASE)
+_DENIES = re.compile(
+    r"\b(?:not|never|cannot|(?:ca|do|wo|did|does|is|was|are|were|have|has|had|would|could|should)nt|nicht|kein\w*|nie)\b"
+    r"|\bلا\b",
+    re.IGNORECASE,
+)
 """Words before others by which the opposite is said."""
 
 
@@ -29,7 +35,11 @@ def chosen_offer(moment: Moment) -> OfferName | None:
     labels = {plain(moment.texts.offers[name]): name for name in moment.conduct.offers if name in moment.texts.offers}
     if said in labels:
         return labels[said]
+    if _wants_break(moment):
+        return "pause"
     goes_on = next((name for name in ("go_on", "carry_on") if name in moment.conduct.offers), None)
+    if is_calm(moment) or is_well(moment):
+        return "go_on"
     if goes_on is not None and says(moment, moment.texts.go_on_words):
         return goes_on
     if not labels or len(said.split()) > LONGEST_CHOICE:
@@ -38,6 +48,45 @@ def chosen_offer(moment: Moment) -> OfferName | None:
     found = [name for name in found if name == "pause" or not stops_by_rule(moment)]
     denied = begins(said, moment.texts.no_begins)
     return found[0] if len(found) == 1 and not (denied and found[0] == "pause") else None
+
+
+def _wants_break(moment: Moment) -> bool:
+    """Whether somebody to whom a break was offered, since they were upset, wishes for one in words of their own.
+
+    Who goes on with a story that was not broken off may only tell of one. “Give me a minute, then we can go on” wishes
+    for it, “I can go on now, I had a minute” does not.
+    """
+    offers, said = moment.conduct.offers, plain(moment.said)
+    in_a_story = "something_else" not in offers
+    if "pause" not in offers or "go_on" not in offers:
+        return False
+    if len(said.split()) > (LONGEST_CHOICE if in_a_story else LONGEST_WISH):
+        return False
+    if not says(moment, moment.texts.break_words):
+        return False
+    on = _first(said, moment.texts.go_on_words)
+    return on < 0 or on > _first(said, moment.texts.break_words)
+
+
+def _first(said: str, words: Sequence[str]) -> int:
+    """Where the first of some words stands in a plain text; negative where none does."""
+    return min((at for word in words if (at := f" {said} ".find(f" {plain(word)} ")) >= 0), default=-1)
+
+
+def is_calm(moment: Moment) -> bool:
+    """Whether somebody whose being upset was spoken of says in a few words that they are not."""
+    return _upset_spoken_of(moment) and has(plain(moment.said), moment.texts.calm_words)
+
+
+def is_well(moment: Moment) -> bool:
+    """Whether they say in a few words that they are well, and nothing denies it or wants to stop."""
+    return _upset_spoken_of(moment) and says(moment, moment.texts.fine_words) and moment.find("wants_stop") is None
+
+
+def _upset_spoken_of(moment: Moment) -> bool:
+    alerts = moment.conduct.alerts
+    spoken_of = moment.conduct.asked == "distress" or bool(alerts and alerts[-1].code == "distress")
+    return spoken_of and "go_on" in moment.conduct.offers and len(plain(moment.said).split()) <= LONGEST_CHOICE
 
 
 def says(moment: Moment, words: Sequence[str]) -> bool:
@@ -96,8 +145,8 @@ def chosen_act(moment: Moment) -> Act | None:
 
 
 def plain(text: str) -> str:
-    """A text without marks and capitals."""
-    return " ".join(re.sub(r"[^\w\s']", " ", text.lower().replace("’", "'")).split())
+    """A text without marks and capitals, nor the apostrophes that many leave out."""
+    return " ".join(re.sub(r"[^\w\s]", " ", re.sub(r"['’]", "", text.lower())).split())
 
 
 def begins(said: str, words: Sequence[str]) -> bool:

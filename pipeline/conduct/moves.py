@@ -16,6 +16,7 @@ from pipeline.acts import (
     UNASKED,
     WEARY,
     WHERE,
+    WHICH,
     Act,
     HeardAct,
     says_enough,
@@ -28,14 +29,17 @@ from pipeline.conduct.choices import (
     begins,
     chosen_offer,
     has,
+    is_calm,
     is_label,
+    is_well,
     names_part,
     plain,
     returned,
+    says,
 )
 from pipeline.conduct.move import Moment, Move
 from pipeline.conduct.policy import OfferName
-from pipeline.question.text import sentences
+from pipeline.question.text import sentences, words
 
 WAYS: tuple[OfferName, ...] = ("go_on", "something_else", "pause", "stop")
 WAYS_IN_A_STORY: tuple[OfferName, ...] = ("go_on", "pause", "stop")
@@ -158,15 +162,7 @@ def _chosen(moment: Moment) -> Move | None:
     texts, offer = moment.texts, chosen_offer(moment)
     match offer:
         case "go_on":
-            # Whoever tells on is asked on; an invitation to tell would be deaf to it.
-            told_on = moment.told_words >= STORY_WORDS
-            sorry = _safe(moment)
-            if told_on and not moment.closing and moment.questions_left > 0:
-                return Move("distress", sorry, "engine", counts=True)
-            in_words = moment.conduct.answered and not sorry and not is_label(moment, "go_on")
-            if in_words and not moment.closing and moment.questions_left > 0:
-                return Move("distress", texts.next, "engine", counts=True, leaves_answer=True)
-            return Move("distress", _sentences(sorry, texts.go_on), "stands")
+            return _goes_on_upset(moment)
         case "something_else":
             return Move("wants_topic", "", "engine", counts=True, declines_focus=True)
         case "pause":
@@ -212,6 +208,25 @@ def _chosen(moment: Moment) -> Move | None:
         case "age", "yes":
             return Move("minor", "", "again")
     return None
+
+
+def _goes_on_upset(moment: Moment) -> Move:
+    """Go on with somebody who was upset, or seemed so, and chooses to go on."""
+    texts = moment.texts
+    # Whoever tells on is asked on; an invitation to tell would be deaf to it.
+    told_on = moment.told_words >= STORY_WORDS
+    sorry = _safe(moment)
+    more = not moment.closing and moment.questions_left > 0
+    if told_on and more:
+        return Move("distress", sorry, "engine", counts=True)
+    if is_calm(moment) and texts.distress_mistaken and more:
+        return Move("distress", texts.distress_mistaken, "engine", counts=True)
+    in_words = not sorry and not is_label(moment, "go_on")
+    if in_words and more and moment.conduct.answered:
+        return Move("distress", texts.next, "engine", counts=True, leaves_answer=True)
+    if in_words and more and (is_well(moment) or says(moment, texts.ask_on_words)):
+        return Move("distress", texts.stop_taken_back, "engine", counts=True, leaves_answer=True)
+    return Move("distress", _sentences(sorry, texts.go_on), "stands")
 
 
 def _safe(moment: Moment) -> str:
@@ -497,6 +512,8 @@ def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
         return _where(moment)
     if moment.shown and moment.asks_idea and not _WHICH.match(moment.said):
         return None  # It is the idea that is not clear, not the question.
+    if heard.about == WHICH and moment.texts.which:
+        return Move("asks_back", moment.texts.which.replace("{topic}", moment.topic), "stands")
     if moment.told_words >= LONG_TELLING:
         unclear = moment.texts.asked_unclearly
         by_rule = heard.heard_by == "rules" and unclear
@@ -570,6 +587,10 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
             leaves_thread=True,
             leaves_answer=not answers,
         )
+    if heard.about == BESIDE and _names_the_subject(moment, heard):
+        # “I thought it was about meals.”
+        again = Move("wants_topic", texts.corrected_plain, "engine", counts=True, leaves_focus=True)
+        return replace(again, leaves_thread=True, leaves_answer=True)
     if heard.about == BESIDE:
         return Move("complains", texts.corrected_plain, "engine", counts=told_on, leaves_focus=True)
     text = texts.complained_blame if heard.about == "blame" else moment.variant(texts.complained)
@@ -601,7 +622,8 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
         return None
     after = tuple(one for one in moment.acts if one.start >= heard.end)
     told_on = len(told(moment.said, after).split()) if after else 0
-    text = "" if told_on >= MUCH_MORE else moment.variant(moment.texts.declined)
+    gone_on = told_on >= MUCH_MORE and not says(moment, moment.texts.ask_on_words)
+    text = "" if gone_on else moment.variant(moment.texts.declined)
     return Move("declines", text, "engine", counts=True, declines_focus=True)
 
 
@@ -625,7 +647,7 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
         return _unasked(moment, heard)
     if not heard.sure or (moment.closing and heard.heard_by == "reader"):
         return None
-    if heard.about == NEXT:
+    if heard.about == NEXT or _names_the_subject(moment, heard):
         return Move(
             "wants_topic",
             moment.texts.next,
@@ -651,6 +673,17 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     return Move("wants_topic", text, "easier", counts=True, leaves_focus=True)
 
 
+def _names_the_subject(moment: Moment, heard: HeardAct) -> bool:
+    """Whether what somebody would rather be asked about is what the interview is about: “Ask me about coffee.”"""
+    named = heard.details.get("topic", "") or moment.said[heard.start : heard.end]
+    roots = {word[:ROOT] for word in words(moment.topic) if len(word) >= ROOT}
+    return len(named.split()) <= SUBJECT_WORDS and any(word[:ROOT] in roots for word in words(named))
+
+
+ROOT = 4
+"""First letters of a word by which the subject of the interview is known again: “meals”, “meal planning”."""
+SUBJECT_WORDS = 10
+"""Words up to which a wish for another subject that names the interview's own wants nothing else."""
 ANSWERS_BESIDE: frozenset[Act] = frozenset(
     {
         "complains",

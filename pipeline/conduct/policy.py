@@ -97,6 +97,9 @@ class ConductTexts(Spec):
     where: str = Field(
         default="", description="When somebody has lost their thread; `{said}` is what they told last, in their words."
     )
+    which: str = Field(
+        default="", description="When somebody asks which of two things to tell; `{topic}` is what the study is about."
+    )
     cut_in: str = Field(default="", description="When somebody was not done telling, and has told on.")
     cut_in_go_on: str = Field(default="", description="When somebody was not done telling: asks them to go on.")
     next: str = Field(default="", description="Before the next question, when somebody only says to go on.")
@@ -146,6 +149,16 @@ class ConductTexts(Spec):
     go_on_words: Several = Field(
         default=(), description="Parts of a message that mean: let us go on, where ways on were offered."
     )
+    ask_on_words: Several = Field(
+        default=(), description="Those by which somebody who goes on wants to be asked, not to tell on by themselves."
+    )
+    break_words: Several = Field(
+        default=(), description="Parts of a message that mean: a break, where ways on were offered, unless denied."
+    )
+    calm_words: Several = Field(
+        default=(), description="Parts of a message by which somebody whose being upset was spoken of is not upset."
+    )
+    distress_mistaken: str = Field(default="", description="When somebody is not upset after all.")
     back_words: Several = Field(default=(), description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
         description="Truthful answers to what respondents ask, by subject: machine, person, opinion, heard, readers, "

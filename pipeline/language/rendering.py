@@ -20,6 +20,7 @@ from pipeline.language.embedder import known_words
 from pipeline.ports import Rendering
 from pipeline.question.inflection import FLIP, gerund_of
 from pipeline.question.inflection import VERBS as KNOWN_VERBS
+from pipeline.question.phrases import with_apostrophes
 
 MAX_CLAUSE_WORDS = 12
 MAX_ACT_WORDS = 9
@@ -43,6 +44,8 @@ FILLERS = words(
 """Adverbs left out between a subject and its verb, and at the end."""
 SAYS = words("think guess suppose mean reckon believe feel say know imagine hope bet find")
 """Verbs after which "I …" only introduces what is told."""
+SAYING = words("say tell reply answer shout write insist claim")
+"""Verbs behind which it is somebody else's word, where it is somebody else who says it."""
 LEADS_IN = words("want like love need try hope prefer wish")
 """Verbs whose infinitive is what a person is after."""
 UNWILLED = words(
@@ -217,6 +220,8 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
     """Subject, verb, and what belongs to it, in the second person; nothing where it can't be said."""
     if not _agrees(subject, verb) or verb.dep_ == "relcl" or normalised_text(subject.text) == "you":
         return ""  # said back, a general “you” would be the respondent
+    if _is_anothers(verb):
+        return ""  # “she said your English is fine” is not theirs
     front = _subject_words(subject, own=subject.head == verb)
     tail = _tail(verb)
     if not front or tail is None or any(token.dep_ in {"nsubjpass"} and token != subject for token in verb.lefts):
@@ -239,6 +244,18 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
     if root not in tokens or verb.tag_ == "MD" or not 2 <= len(_spoken(tokens)) <= MAX_CLAUSE_WORDS:
         return ""
     return _second_person(tokens, own=normalised_text(subject.text) in {"i", "we"})
+
+
+def _is_anothers(verb: Token) -> bool:
+    """Whether somebody else said what the verb tells: “She said, your English is fine.”"""
+    before = [token for token in verb.sent if token.i < verb.i and token.lemma_.lower() in SAYING and token != verb]
+    if not before:
+        return False
+    said = before[-1]
+    subject = next((child for child in said.children if child.dep_ == "nsubj"), None)
+    told = verb.dep_ == "ccomp" and verb.head == said
+    quoted = said.dep_ == "parataxis" or said.nbor().text in {",", ":"}
+    return subject is not None and normalised_text(subject.text) not in {"i", "we", "you"} and (told or quoted)
 
 
 def _goes_on_with_a_deed(last: Token) -> bool:
@@ -652,7 +669,7 @@ def _second_person(tokens: Sequence[Token], *, own: bool) -> str:
         joined = place + 1 < len(tokens) and tokens[place + 1].i == token.i + 1 and not token.whitespace_
         pieces.append("" if joined else " ")
     text = re.sub(r"\s+", " ", "".join(pieces)).strip()
-    return text.replace("’", "'")
+    return with_apostrophes(text.replace("’", "'"))
 
 
 def _turned(token: Token, low: Sequence[str], place: int, *, own: bool) -> str:

@@ -79,7 +79,11 @@ FINITE = word_set(
 CONTRACTIONS = {
     "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "cant": "can't", "wont": "won't",
     "couldnt": "couldn't", "wouldnt": "wouldn't", "isnt": "isn't", "wasnt": "wasn't", "im": "I'm", "ive": "I've",
+    "shouldnt": "shouldn't", "werent": "weren't", "arent": "aren't", "havent": "haven't", "hasnt": "hasn't",
+    "hadnt": "hadn't", "youre": "you're", "theyre": "they're", "thats": "that's", "theres": "there's",
+    "theyve": "they've", "youve": "you've", "weve": "we've", "hes": "he's", "shes": "she's",
 }  # fmt: skip
+"""Words as they are typed without their apostrophe, and with it."""
 
 SUBJECT_PRONOUNS = word_set(
     "i it they you we he she this that there everyone everybody someone somebody nobody people one"

@@ -28,6 +28,7 @@ MAX_CLAUSE_WORDS = 9
 """Of a clause that is said back or quoted; longer ones are tedious to hear."""
 
 _SECOND_PERSON = word_set("you your yours yourself you're you've you'd you'll yourselves")
+_UNMARKED = re.compile(rf"\b(?:{'|'.join(lex.CONTRACTIONS)})\b", re.IGNORECASE)
 _FIRST_PERSON = word_set("i me my mine myself i'm i've i'd i'll we us our ours we're we've we'd we'll ourselves")
 _SUBORDINATORS = word_set(
     "because since although though which who so but and or when while if where until unless as that than"
@@ -269,8 +270,18 @@ def is_loaded(clause: str) -> bool:
     return any(word in _LOADED or word.startswith("fuck") for word in words(clause))
 
 
+def with_apostrophes(text: str) -> str:
+    """A text with the apostrophes that were left out when it was typed: “cant” → “can't”."""
+    return _UNMARKED.sub(lambda found: _as_cased(found[0], lex.CONTRACTIONS[found[0].casefold()]), text)
+
+
+def _as_cased(word: str, other: str) -> str:
+    return f"{other[:1].upper()}{other[1:]}" if word[:1].isupper() else other
+
+
 def second_person(clause: str) -> str:
-    """A clause with first person turned into second: “I was late” → “you were late”."""
+    """A clause with first person turned into second: “I was late” → “you were late”, “im late” → “you're late”."""
+    clause = with_apostrophes(clause)
     if not any(word in _FIRST_PERSON for word in words(clause)):
         return clause
     for pattern, made in _TURNED:

@@ -14,6 +14,7 @@ from pipeline.graph.dedup import BUILT_IN_SYNONYMS, Deduplicator, SynonymTable
 from pipeline.graph.identity import fresh_state, refresh_edge_counts
 from pipeline.graph.surface import SurfaceGraph
 from pipeline.ports import Embedder, ExtractedConcept, Parser, Vectors
+from pipeline.state import Utterance
 
 REMEMBERED_TABLES = 64
 CORRECTED_ANSWERS = 3
@@ -105,10 +106,10 @@ class GraphStage:
         if not corrections:
             return
         answers = [u for u in context.state.utterances if u.speaker == "respondent" and u.text]
-        latest = frozenset(answer.id for answer in answers[-CORRECTED_ANSWERS:])
         asked = context.state.question
         for act in corrections:
             wrong, right = act.details.get("wrong", ""), put_right(said.utterance.text, act)
+            latest = _corrected_by(wrong, answers)
             lemmas, own = await self._parser.lemmas([wrong, right])
             if wrong and right:
                 await self._amend(update, Correction(wrong, right, frozenset(lemmas), frozenset(own)), latest)
@@ -150,3 +151,14 @@ class GraphStage:
                 self._tables.clear()
             self._tables[sets] = found
         return found
+
+
+def _corrected_by(wrong: str, answers: Sequence[Utterance]) -> frozenset[str]:
+    """Ids of the answers that a correction may be of: the latest, or where none of them has the words that were wrong
+    the last one that has.
+    """
+    latest = answers[-CORRECTED_ANSWERS:]
+    said = [answer for answer in answers if wrong and wrong.casefold() in answer.text.casefold()]
+    if said and not any(answer in said for answer in latest):
+        latest = said[-1:]
+    return frozenset(answer.id for answer in latest)

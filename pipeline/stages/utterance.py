@@ -132,7 +132,7 @@ class UtteranceStage:
             ]
             if lost:
                 return (*lost,)
-        if chosen is not None and len(text.split()) <= SAYS_MORE:
+        if chosen == "wants_pause" or (chosen is not None and len(text.split()) <= SAYS_MORE):
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
         asked = asked_back(moment) or question
         heard = meant(moment, await self._reader.read(text, asked, context.state.language))

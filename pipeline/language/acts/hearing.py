@@ -168,7 +168,9 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "minor": re.compile(
-        r"\b(?:i'?m|i am)(?: only| just| already| now| still| nearly)? (?:1[89]|[2-9]\d)\b"
+        r"\bi(?:'?m| am| was| work(?:ed)?)(?: as)? (?:the|an?) (?:\w+ ){0,2}(?:secretary|teacher|nurse|assistant|cook"
+        r"|cleaner|caretaker|driver|manager|receptionist|lecturer|librarian|dinner lady|mother|father|mum|dad)\b"
+        r"|\b(?:i'?m|i am)(?: only| just| already| now| still| nearly)? (?:1[89]|[2-9]\d)\b"
         r"|^(?!.*\b(?:i'?m|i am|my)\b.{0,12}\b(?:1[0-7]|[89])\b).*\b(?:he|she|they|sons?|daughters?|boys?|girls?"
         r"|kids?|child(?:ren)?"
         r"|brothers?|sisters?|grand\w+|nephews?|nieces?)(?:'s|'re| is| are| was| were)?(?: only| now"
@@ -189,7 +191,8 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     "declines": re.compile(NOT_THEY, re.IGNORECASE),
     "complains": re.compile(NOT_THEY, re.IGNORECASE),
     "distress": re.compile(
-        r"\b(?:good|happy) (?:tears|ones?)\b|\btears of (?:joy|happiness|laughter)\b|\b(?:not|n't|wasn't) crying\b"
+        r"\b(?:they'?re|hands?|fingers?|feet|foot|toes?|arms?|legs?|face|lips?|ears?)(?: \w+){0,2} (?:numb|frozen)\b"
+        r"|\b(?:good|happy) (?:tears|ones?)\b|\btears of (?:joy|happiness|laughter)\b|\b(?:not|n't|wasn't) crying\b"
         r"|\b(?:with|for) joy\b",
         re.IGNORECASE,
     ),
@@ -348,6 +351,8 @@ class ActHearing:
                 None if one and one.act in ENDS and named.start() <= one.start < named.end() else one for one in by_rule
             ]
         by_rule = [None if one and one.act in ENDS and _on_condition(text[: one.start]) else one for one in by_rule]
+        if "minor" in denied:
+            by_rule = [None if one and one.act == "minor" and not one.sure else one for one in by_rule]
         if "wants_withdrawal" in denied:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
         by_rule = [
@@ -383,7 +388,7 @@ class ActHearing:
         kept_on = denied | (ENDS if goes_on or LIFE.search(text) else set())
         found = self._with_talk(found, Message(text, question, clauses, judged, kept_on), chances)
         said = (*asked_plainly(text), *said_outright(text, question), *of_the_study(text), *in_danger(text))
-        found = with_outright(clauses, found, said)
+        found = with_outright(text, clauses, found, said)
         return joined(clauses, self._with_danger(clauses, found, text=text, question=question, denied=denied))
 
     def _with_danger(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.acts import DENIED, IN_PASSING, UNASKED, WHERE, Act, HeardAct
+from pipeline.acts import DENIED, IN_PASSING, UNASKED, WHERE, WHICH, Act, HeardAct
 from pipeline.language.acts.reading import Clause
 from pipeline.language.acts.words import REPORTS, about_of
 from pipeline.question.text import words
@@ -48,6 +48,23 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 """They have just seen how late it is."""
+_NOW_FIRST = re.compile(
+    rf"(?:^|[.!?]\s{{0,3}})(?:(?:and|but|so|ok|sorry),? )*now,? {_MUST}(?:,? (?:sorry|love))*{_END}", re.IGNORECASE
+)
+"""The same, behind a now: “And now I must go, my break is finished.”"""
+_DONE = re.compile(
+    r"(?:^|[.!?,;…\n]\s{0,3}|\b(?:so|and|dunno|right|anyway|ok|nah|no|well|sorry|think),? )"
+    r"that(?:'?s| is) me (?:done|finished)(?: (?:with|on|about) [^.!?\n]{1,25}?)?"
+    r"(?:,? (?:now|then|really|i think|thanks|mate|love|for (?:today|tonight|now)))*\W*$",
+    re.IGNORECASE,
+)
+"""Somebody is done, with the interview or with what was asked."""
+_ENOUGH_AND_OFF = re.compile(
+    r"\bhad enough\b[^.!?\n]{0,15}[,.!]?\s?(?:so |and |now )*"
+    r"i(?:'?m| am) (?:off|going|away|leaving|logging off|done)\b[^.!?\n]{0,40}\W*$",
+    re.IGNORECASE,
+)
+"""Somebody has had enough, and goes: “nah had enough im off for my tea”."""
 _SAID = re.compile(
     r"(?:^|[.!?…\n]\s{0,3}|\b(?:but|no|look|please|as),? )i(?:(?:'ve| have)?(?: just| already| only just)? (?:said"
     r"|told you)|(?: did| just| already)+ (?:say|tell you))"
@@ -182,6 +199,13 @@ _OPINION = re.compile(
     re.IGNORECASE,
 )
 """Somebody asks what the interviewer thinks of it; …"""
+_WHICH_OF_TWO = re.compile(
+    r"(?:^|[.!?,;]\s{0,3}|\b(?:and|but|so|sorry|wait|well),? )(?:do|did|would|should) (?:you|u|i|we) "
+    r"(?:want|like|need|prefer|rather|mean)\b(?: me)?(?: to)? [^.?!]*\bor\b[^.?!]*\?"
+    r"|(?:^|[.!?,;]\s{0,3})(?:should|shall) i (?:tell|say|talk|start|go on|answer|describe)\b[^.?!]*\bor\b[^.?!]*\?",
+    re.IGNORECASE,
+)
+"""Somebody asks which of two things the interviewer would hear: “Do you want to hear of my work, or of the meals?”"""
 _THINKS = re.compile(
     r"\bdo you (?:really |actually |yourself )?think (?:that's|that is|it's|it is|this is) (?:true|right|fair"
     r"|normal|odd|weird|mad|silly|wrong|my fault)\b"
@@ -302,6 +326,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
         _lost(plain),
         _name(plain),
         _asked(plain),
+        _which(plain),
         _wanted(plain),
         _refused(plain),
         _alive(plain, question),
@@ -318,7 +343,7 @@ def _told_by_others(text: str, start: int) -> bool:
 
 def _leaving(text: str, question: str) -> Said | None:
     count = len(text.split())
-    for pattern, sure in ((_SAID, True), (_NOW, True), (_TIME, True), (_GOES, False), (_BYE, False)):
+    for pattern, sure in _LEAVING:
         for found in pattern.finditer(text):
             after = len(text[found.end() :].split())
             near = after <= (LATE if pattern is _TIME else AFTER) and (pattern is not _SAID or count <= SHORT)
@@ -326,12 +351,25 @@ def _leaving(text: str, question: str) -> Said | None:
                 continue
             if BEFORE_THAT.search(text[: found.start()]):
                 continue  # “… where I should go now”
-            ends: frozenset[Act] = frozenset({"wants_pause", "distress", "complains"})
+            ends: frozenset[Act] = frozenset({"wants_pause", "distress", "complains", "dont_know"})
             goes = sure or (pattern is _BYE and _GOES_FOR.search(text) is not None)
             if pattern is _NOW and "now" not in found[0].lower() and count > SHORT:
                 goes = _BREAKS_OFF.search(text) is not None  # “… and there I have to go, really.”
             return Said("wants_stop", found.start(), found.end(), sure=goes, instead=ends)
     return None
+
+
+_LEAVING: Final = (
+    (_SAID, True),
+    (_ENOUGH_AND_OFF, True),
+    (_NOW, True),
+    (_NOW_FIRST, True),
+    (_TIME, True),
+    (_GOES, False),
+    (_DONE, False),
+    (_BYE, False),
+)
+"""How people say that they leave, and whether it is sure by that alone."""
 
 
 def _is_a_question(text: str, end: int) -> bool:
@@ -419,6 +457,14 @@ def _asked(text: str) -> Said | None:
     return None
 
 
+def _which(text: str) -> Said | None:
+    found = _WHICH_OF_TWO.search(text)
+    if found is None or _told_by_others(text, found.start()) or re.search(r"\bcarry on\b|\bgo on\b", found[0].lower()):
+        return None
+    gone: frozenset[Act] = frozenset({"wants_topic", "complains", "wants_pause", "asks_interviewer"})
+    return Said("asks_back", found.start(), found.end(), about=WHICH, instead=gone)
+
+
 def _wanted(text: str) -> Said | None:
     for pattern, about in ((_WANTED, "why_ask"), (_OPINION, "opinion"), (_THINKS, "opinion"), (_GOT_IT, "heard")):
         found = pattern.search(text)
@@ -428,13 +474,18 @@ def _wanted(text: str) -> Said | None:
     return None
 
 
+def _first_word(text: str, said: Said) -> int:
+    """Where the words of an act begin, behind the end of the sentence before."""
+    return next((at for at in range(said.start, said.end) if text[at].isalnum()), said.start)
+
+
 def with_outright(
-    clauses: Sequence[Clause], found: Sequence[HeardAct | None], said: Sequence[Said]
+    text: str, clauses: Sequence[Clause], found: Sequence[HeardAct | None], said: Sequence[Said]
 ) -> list[HeardAct | None]:
     """What was heard, with what is said in so many words."""
     kept = list(found)
     for one in said:
-        at = [n for n, clause in enumerate(clauses) if clause.start < one.end and one.start < clause.end]
+        at = [n for n, clause in enumerate(clauses) if clause.start < one.end and _first_word(text, one) < clause.end]
         heard = [each for each in kept if each is not None and each.act == one.act]
         if not at or any(each.sure and each.heard_by == "rules" and each.about == one.about for each in heard):
             continue

@@ -123,6 +123,7 @@ class Echo:
         back: sentences of the answer after its own.
         whole: whether it is all of its sentence.
         sentence: the sentence that it stands in.
+        is_now: whether its verb tells of what is; None where that is not known.
     """
 
     text: str
@@ -132,6 +133,7 @@ class Echo:
     back: int
     whole: bool
     sentence: str
+    is_now: bool | None = None
 
 
 @lru_cache(maxsize=64)

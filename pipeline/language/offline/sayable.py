@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spacy.tokens import Doc, Span, Token
 
@@ -25,6 +25,7 @@ from pipeline.language.offline.echoes import (
     may_be_imagined,
     placed,
 )
+from pipeline.language.rendering import SAYING
 from pipeline.question.clauses import FRAGMENT_IN_IT, NO_END, NO_START, plain
 from pipeline.question.phrases import HESITATION, addresses, is_loaded, second_person
 from pipeline.question.text import sentences, words
@@ -55,6 +56,7 @@ _WISHED = frozenset({"prefer", "wish", "hope"})
 """Verbs behind which it is only wished."""
 _THOUGHT = frozenset("think suppose imagine hope believe guess reckon assume fear pretend wish dream expect".split())
 """Verbs behind which it need not be so."""
+_OWN = frozenset({"i", "we", "you"})
 _OTHERS = frozenset({"he", "she", "they"})
 """Subjects about whom somebody who only thinks it may be wrong: “I think she was waiting.”"""
 _NOT_ALWAYS = frozenset("sometimes mostly usually maybe perhaps hardly rarely otherwise".split())
@@ -186,6 +188,14 @@ _TAG = re.compile(
 )
 
 
+_SAYS_AND_QUOTES = re.compile(
+    r"(?<!\bi )(?<!\bwe )(?<!\bi just )\b(?:says?|said|goes|replied|shouted|answered|(?:was|is|were|are) like"
+    r"|(?:told|asked|tells|asks) (?:me|us|him|her|them))(?: to (?:me|us|him|her))?[,:]\s",
+    re.IGNORECASE,
+)
+"""Words behind which a sentence goes on with what somebody else said: “She said, your English is fine.”"""
+
+
 @dataclass(frozen=True)
 class _Piece:
     """Characters `start` to `end` of an answer, and the subject that they lack."""
@@ -206,7 +216,9 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
     found = {
         echo.text.casefold(): echo
         for echo in own
-        if not _is_taken_back(answer[echo.start : echo.end], answer[echo.start :], echo.text)
+        if not (_is_without_subject(doc, echo) or _runs_on(doc, echo.start, echo.end))
+        and _SAYS_AND_QUOTES.search(answer[_sentence_start(answer, echo) : echo.start]) is None
+        and not _is_taken_back(answer[echo.start : echo.end], answer[echo.start :], echo.text)
         and _OF_NOTHING_TOLD.search(answer[echo.start : echo.end]) is None
         and _WAS_THOUGHT.search(answer[: _begins(answer, echo)]) is None
     }
@@ -214,7 +226,15 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
         if not any(_alike(echo.text, other.text) for other in found.values()):
             found[echo.text.casefold()] = echo
     right = (each for each in found.values() if not _misrepresents(answer, each))
-    return tuple(sorted(right, key=lambda each: (each.back, -each.start))[:MOST])
+    latest = sorted(right, key=lambda each: (each.back, -each.start))[:MOST]
+    return tuple(replace(each, is_now=_is_now(doc, each)) for each in latest)
+
+
+def _is_now(doc: Doc, echo: Echo) -> bool | None:
+    """Whether the first finite verb of a piece is one of what is; None where it has none."""
+    span = doc.char_span(echo.start, echo.end, alignment_mode="expand") or ()
+    tag = next((token.tag_ for token in span if token.tag_ in _FINITE and token.pos_ in _VERBS), None)
+    return None if tag in (None, "MD") else tag != "VBD"
 
 
 def _misrepresents(answer: str, echo: Echo) -> bool:
@@ -241,6 +261,10 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
         if within is None:
             continue
         said = answer[piece.start : piece.end]
+        if _runs_on(doc, piece.start, piece.end):
+            continue
+        if _SAYS_AND_QUOTES.search(within[2][: piece.start - within[0]]):
+            continue  # What somebody else said of them is not said back as if it were theirs.
         if _IF.search(within[2][: piece.start - within[0]]) and not (is_imagined(said) or may_be_imagined(said)):
             continue  # Behind an “if” it is not so, or not yet.
         if _SO.search(within[2][: piece.start - within[0]]) and _MEANT_TO.search(said):
@@ -342,7 +366,7 @@ def _clauses(doc: Doc) -> Iterator[_Piece]:
             continue
         if verb.lemma_.lower() in _INTRODUCES and any(child.dep_ in ("ccomp", "xcomp") for child in children):
             continue
-        if verb.dep_ == "ccomp" and _is_only_thought(verb.head, _subject(verb)):
+        if verb.dep_ == "ccomp" and (_is_only_thought(verb.head, _subject(verb)) or _is_anothers(verb.head)):
             continue
         own = _subject(verb)
         shared = _shared_subject(verb) if own is None else None
@@ -410,6 +434,38 @@ def _is_only_thought(verb: Token, about: Token | None) -> bool:
     )
 
 
+def _is_anothers(verb: Token) -> bool:
+    """Whether somebody else says what stands behind a verb of saying."""
+    subject = _subject(verb)
+    return verb.lemma_.lower() in SAYING and subject is not None and subject.lower_ not in _OWN
+
+
+def _runs_on(doc: Doc, start: int, end: int) -> bool:
+    """Whether two clauses run together in a piece: “hands go numb cant feel the bricks”."""
+    span = doc.char_span(start, end, alignment_mode="expand") or ()
+    inside = {token.i for token in span}
+    return any(
+        token.dep_ == "conj"
+        and token.pos_ in _VERBS
+        and token.head.i in inside
+        and token.head.pos_ in _VERBS
+        and not any(between.dep_ == "cc" or between.is_punct for between in doc[token.head.i + 1 : token.i])
+        for token in span
+    )
+
+
+def _is_without_subject(doc: Doc, echo: Echo) -> bool:
+    """Whether a piece begins with a verb in its plain form, which sounds like a command: “lose half an hour”."""
+    span = doc.char_span(echo.start, echo.end, alignment_mode="expand")
+    first = span[0] if span is not None and len(span) else None
+    return first is not None and first.tag_ in ("VB", "VBP") and first.pos_ == "VERB" and _subject(first) is None
+
+
+def _sentence_start(answer: str, echo: Echo) -> int:
+    """Where the sentence of a piece begins."""
+    return max(0, answer.rfind(echo.sentence, 0, echo.start + len(echo.sentence)))
+
+
 def _is_finite(verb: Token) -> bool:
     return verb.tag_ in _FINITE or any(
         child.dep_ in ("aux", "auxpass") and child.tag_ in _FINITE for child in verb.children
@@ -430,6 +486,8 @@ def _shared_subject(verb: Token) -> Token | None:
     if head.dep_ == "relcl" or any(child.tag_ in ("WDT", "WP", "WRB") for child in head.children):
         return None
     found = _subject(head)
+    if not any(child.dep_ == "cc" or child.text == "," for child in head.children):
+        return None  # “hands go numb cant feel the bricks” leaves out who can't.
     if verb.tag_ == "VBD" and head.tag_ in ("VB", "VBP", "VBZ"):
         return None  # “You fetch it, and dressed up as being neighbourly”: who fetches did not dress up.
     return found if found is not None and len(list(found.subtree)) <= INHERITED else None
@@ -509,6 +567,8 @@ def _is_phrase(phrase: str, piece: _Piece, doc: Doc, start: int) -> bool:
     if not span or any(token.tag_ in _FINITE for token in span) or not any(token.pos_ in _NAMES for token in span):
         return False
     opens = span[0].pos_
+    if span[0].tag_ in ("VB", "VBP") and opens == "VERB":
+        return False  # “Go on the bus and sit upstairs” sounds like a command.
     if opens == "INTJ" or (piece.start != start and (opens in _OPENS_NO_PHRASE or span[0].dep_ == "cc")):
         return False
     if piece.start != start and FRAGMENT_IN_IT.search(phrase):

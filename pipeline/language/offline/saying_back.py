@@ -105,7 +105,8 @@ _ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|ha
 _IS_DONE = re.compile(
     r"(?:\b(?:is|are|am|be|being|gets?|has|have)|'(?:s|re|m|ve))"
     r"(?: not| never| nothing| nobody| no one| all| already| just)?"
-    r" (?:\w+ed|left|made|given|taken|done|broken|lost|put|paid|told|kept|sent|brought|thrown|cut|shut|known|seen)\b",
+    r" (?:\w+ed|left|made|given|taken|done|broken|lost|put|paid|told|kept|sent|brought|thrown|cut|shut|known|seen"
+    r"|got)\b",
     re.IGNORECASE,
 )
 """What is done to something, or has been: it is so now."""
@@ -431,7 +432,8 @@ def _is_present(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> bool
     before = said[max(0, len(said) - echo.back - 2) : len(said) - echo.back] if moment.stories else []
     around = _IS_DONE.sub("", " ".join((*before, own)).casefold())
     was = _ANY_PAST.search(around) is not None or re.search(speaking.past, around) is not None
-    return not was and (not moment.stories or re.search(speaking.present, own) is not None)
+    is_now = echo.is_now or re.search(speaking.present, own) is not None
+    return not was and (not moment.stories or is_now)
 
 
 def _worn(probe: Probe, questions: Sequence[str]) -> float:
