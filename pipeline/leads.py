@@ -179,9 +179,10 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
             continue  # “How's she to know what I mean?”
         if kind == "asks" and not elements and _is_story(told, rules):
             continue  # “In a car, who will shout?”: what a story ends with is not asked of the description.
-        if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
+        unanswered = rules["unanswered"].search(said) is not None if "unanswered" in rules else False
+        if kind == "asks" and more and not unanswered and not sentence.rstrip().endswith(("?", "？")):
             continue  # What somebody would like to know, and goes on from, is told rather than asked.
-        if kind == "asks" and more and _is_answered(sentence, told[at + 1], rules):
+        if kind == "asks" and more and not unanswered and _is_answered(sentence, told[at + 1], rules):
             continue
         if kind == "asks" and elements and more and not rules["asks"].search(_in_front(said, rules)):
             # What the description says, with a question mark, and then what is thought of it.
@@ -189,7 +190,7 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
             if after is not None and after[0] in ("doubt", "against"):
                 yield Lead(after[0], "", sentence, elements, at + 2 == len(told))
                 continue
-        if kind == "asks" and more and not _is_put_as_question(said, rules):
+        if kind == "asks" and more and not unanswered and not _is_put_as_question(said, rules):
             continue  # Who goes on after a statement with a question mark has only wondered aloud.
         if kind in REASONED and any(
             rules["because"].search(_plain(after)) for after in told[at + 1 : at + 1 + REASON_IN]

@@ -133,6 +133,12 @@ class ActReader(Protocol):
         """The acts of a message, in order, covering all of its words; `()` where everything tells. Never raises."""
         ...
 
+    async def wish(self, text: str, question: str, language: str) -> HeardAct | None:
+        """The act of a message by which somebody who seemed upset chooses what was offered to them, in any words; None
+        where none is heard. Never raises.
+        """
+        ...
+
 
 @runtime_checkable
 class Embedder(Protocol):

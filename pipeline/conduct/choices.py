@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from pipeline.acts import Act
+from pipeline.acts import CHOOSES_CALM, CHOOSES_ELSE, CHOOSES_ON, Act
 from pipeline.conduct.move import Moment
 from pipeline.conduct.policy import OfferName
 from pipeline.question.text import sentences
@@ -21,6 +21,7 @@ BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resum
 """Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_WORDS = 30
 """Words of a message up to which one that begins with a no, and says that all is well, tells nothing to ask about."""
+_HEARD: dict[str, OfferName] = {CHOOSES_ON: "go_on", CHOOSES_CALM: "go_on", CHOOSES_ELSE: "something_else"}
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|(?:ca|do|wo|did|does|is|was|are|were|have|has|had|would|could|should)nt|nicht|kein\w*|nie)\b"
     r"|\bلا\b",
@@ -30,7 +31,10 @@ _DENIES = re.compile(
 
 
 def chosen_offer(moment: Moment) -> OfferName | None:
-    """What of the present offers the message chooses, by its label, alone or among a few other words."""
+    """What of the present offers the message chooses: as it was heard, or by its label, alone or among a few words."""
+    for act in moment.acts:
+        if act.about in _HEARD:
+            return _HEARD[act.about]
     said = plain(moment.said)
     labels = {plain(moment.texts.offers[name]): name for name in moment.conduct.offers if name in moment.texts.offers}
     if said in labels:
@@ -75,18 +79,33 @@ def _first(said: str, words: Sequence[str]) -> int:
 
 def is_calm(moment: Moment) -> bool:
     """Whether somebody whose being upset was spoken of says in a few words that they are not."""
-    return _upset_spoken_of(moment) and has(plain(moment.said), moment.texts.calm_words)
+    if any(act.about == CHOOSES_CALM for act in moment.acts):
+        return True
+    return offers_ways_on(moment) and _in_few_words(moment) and has(plain(moment.said), moment.texts.calm_words)
 
 
 def is_well(moment: Moment) -> bool:
     """Whether they say in a few words that they are well, and nothing denies it or wants to stop."""
-    return _upset_spoken_of(moment) and says(moment, moment.texts.fine_words) and moment.find("wants_stop") is None
+    if any(act.about == CHOOSES_ON for act in moment.acts):
+        return not says(moment, moment.texts.tell_on_words)
+    fine = offers_ways_on(moment) and _in_few_words(moment) and says(moment, moment.texts.fine_words)
+    return fine and moment.find("wants_stop") is None
 
 
-def _upset_spoken_of(moment: Moment) -> bool:
+def offers_ways_on(moment: Moment) -> bool:
+    """Whether the message answers what was offered to somebody who seemed upset."""
     alerts = moment.conduct.alerts
     spoken_of = moment.conduct.asked == "distress" or bool(alerts and alerts[-1].code == "distress")
-    return spoken_of and "go_on" in moment.conduct.offers and len(plain(moment.said).split()) <= LONGEST_CHOICE
+    return spoken_of and "go_on" in moment.conduct.offers
+
+
+def is_labelled(moment: Moment) -> bool:
+    """Whether the message is the label of an offer, and nothing else."""
+    return plain(moment.said) in {plain(moment.texts.offers.get(name, "")) for name in moment.conduct.offers}
+
+
+def _in_few_words(moment: Moment) -> bool:
+    return len(plain(moment.said).split()) <= LONGEST_CHOICE
 
 
 def says(moment: Moment, words: Sequence[str]) -> bool:

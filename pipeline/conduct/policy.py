@@ -152,6 +152,9 @@ class ConductTexts(Spec):
     ask_on_words: Several = Field(
         default=(), description="Those by which somebody who goes on wants to be asked, not to tell on by themselves."
     )
+    tell_on_words: Several = Field(
+        default=(), description="Parts of a message that mean: to go on telling of what it is about."
+    )
     break_words: Several = Field(
         default=(), description="Parts of a message that mean: a break, where ways on were offered, unless denied."
     )

@@ -25,6 +25,7 @@ from pipeline.contracts import (
 from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK
+from pipeline.leads import asks_of_idea
 from pipeline.ports import (
     ComparesWordings,
     Consoles,
@@ -103,6 +104,8 @@ class QuestionStage:
             before = move.help if move is not None and move.act == "asks_interviewer" else before
             before = in_one(before, described)
         demanded = self._demanded(context)
+        if demanded is not None and not described:
+            before = in_one(before, self._silent(context, move))
         if demanded is not None:
             instead = await self._staying(context, asking, before) if going.can_wait else None
             return instead or await asking.verbatim(in_one(before or self._leading_to(context), demanded), "concept")
@@ -121,6 +124,17 @@ class QuestionStage:
         if configuration.conduct is None or context.answer.kind != "answer":
             return ""
         return answer_in(configuration.concept, context.answer.text, configuration.conduct.texts)
+
+    @staticmethod
+    def _silent(context: TurnContext, move: Move | None) -> str:
+        """What is said to a question about the idea that the description does not answer, where another one follows."""
+        concept, conduct = context.configuration.concept, context.configuration.conduct
+        asks = concept.stimulus and asks_of_idea(context.answer.text, context.state.language)
+        told = move is not None and move.act == "asks_interviewer"
+        if conduct is None or not conduct.texts.idea_silent or not asks or told or context.answer.kind != "answer":
+            return ""
+        silent = conduct.texts.idea_silent
+        return silent[context.get(ContextOutput).turn_number % len(silent)]
 
     @staticmethod
     def _answer(context: TurnContext) -> str:

@@ -91,3 +91,14 @@ def test_what_was_heard_as_a_correction_needs_no_word_for_it() -> None:
 )
 def test_what_a_question_takes_for_granted(question: str, taken: str) -> None:
     assert said_back(question) == taken
+
+
+def test_what_was_told_long_ago_is_put_right_where_it_is_said_again() -> None:
+    told = ["I write the list on Sunday, for the week.", "Then I shop.", "Every week.", "My mother did.", "Yes."]
+    message = "Where was I. I said I write it on Sunday, actually it's Saturday morning, before I go shopping."
+    found = put_right_in(message, told)
+    assert found is not None
+    assert (found.wrong, found.right) == ("Sunday", "Saturday")
+    assert put_right_in("I told you ten euros, sorry, twelve euros.", ["It cost ten euros", *told]) is not None
+    assert put_right_in("I said to him Sunday, actually I was glad.", told) is None
+    assert put_right_in("I said Monday, actually it's Friday.", told) is None  # nobody had said Monday

@@ -332,6 +332,10 @@ class ScriptedReader:
             found.append(HeardAct(act=act, start=at, end=at + len(words), **(more[0] if more else {})))
         return tuple(found)
 
+    async def wish(self, text: str, question: str, language: str) -> HeardAct | None:
+        """Nothing: what is chosen is in the script, or in the words of an offer."""
+        return None
+
 
 def conduct_policy(language: str = "en") -> ConductPolicy:
     """The policy that comes along."""

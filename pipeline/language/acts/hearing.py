@@ -25,6 +25,7 @@ from pipeline.language.acts.outright import denies_nothing, said_outright, with_
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.acts.study import of_the_study
+from pipeline.language.acts.wishing import wished
 from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, OF_REPORTS, REPORTS, about_of
 from pipeline.language.reader import heads
 from pipeline.language.reader.danger import DangerModel
@@ -32,6 +33,7 @@ from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
 from pipeline.language.reader.talk import TalkModel
+from pipeline.language.reader.wishes import WishModel
 from pipeline.question.text import sentences, words
 
 LANGUAGE = "en"
@@ -305,6 +307,8 @@ class ActHearing:
         settings: its thresholds.
         message: judges what messages do as a whole; None to go by their clauses alone.
         talk: hears what clauses do besides telling; None to go by rules and the network alone.
+        danger: finds danger in single sentences; None to go by the others.
+        wishes: hears what somebody wants who was asked whether to go on; None to go by words.
         executor: where the network runs; None for the loop's default threads.
     """
 
@@ -315,10 +319,12 @@ class ActHearing:
         message: MessageModel | None = None,
         talk: TalkModel | None = None,
         danger: DangerModel | None = None,
+        wishes: WishModel | None = None,
         *,
         executor: Executor | None = None,
     ) -> None:
         self._network = network
+        self._wishes = wishes
         self._message = message
         self._talk = talk
         self._danger = danger
@@ -329,6 +335,13 @@ class ActHearing:
         """The acts of a message; as `acts_of`."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, self.read_sync, text, question, language)
+
+    async def wish(self, text: str, question: str, language: str) -> HeardAct | None:
+        """What somebody wants who was asked whether to go on; as `ActReader.wish`."""
+        if self._wishes is None or language.split("-")[0].lower() != LANGUAGE:
+            return None
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, wished, self._wishes, self._network, text, question)
 
     def read_sync(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
         """As `read`, for callers that already are on a worker thread."""

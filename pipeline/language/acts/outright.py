@@ -22,6 +22,8 @@ AFTER: Final = 12
 """Words that may follow such words; whoever leaves says why, and does not tell on."""
 LATE: Final = 25
 """The same where they have just seen how late it is."""
+LEADS: Final = 3
+"""Words before “I only meant” up to which it puts right what the interviewer took from it."""
 LONGEST_TOPIC: Final = 12
 """Words of what somebody was never asked that can be said back."""
 ANSWERED: Final = 10
@@ -222,7 +224,9 @@ _GOT_IT = re.compile(
 )
 """Somebody asks whether they were heard."""
 _WHO_READS = re.compile(
-    r"(?:^|[.!?,;:–—-]\s{0,3}|\b(?:and|but|so|well|sorry),? )who(?: else| all| actually)? "
+    r"(?:^|[.!?,;:–—-]\s{0,3}"
+    r"|\b(?:and|but|so|well|sorry|(?:can|could|may) i (?:just )?ask(?: you)?|i wonder|tell me|wondering),? )"
+    r"who(?: else| all| actually| exactly| even)* "
     r"(?:sees|reads|gets|is reading|is going to (?:read|see)|will (?:see|read|get)|can (?:see|read)|looks at"
     r"|gets to (?:see|read))"
     r" (?:this|all this|all of this|these|our|my answers|what i\b[^.?!]{0,40})(?:,? (?:by the way|btw|anyway|then"
@@ -230,6 +234,16 @@ _WHO_READS = re.compile(
     re.IGNORECASE,
 )
 """Somebody asks who reads along."""
+_GOT_WRONG = re.compile(
+    r"\b(?:you|u|ya)(?:'?ve| have)? (?:got|understood|took|taken|heard|read|have)(?: me| that| it| this)?"
+    r"(?: all| totally| completely)? wrong\b|\byou(?:'?ve| have)? mis(?:understood|heard|read)\b"
+    r"|\bthat'?s not what i (?:meant|said|was saying)\b"
+    r"|\bi (?:only|just) meant\b",
+    re.IGNORECASE,
+)
+"""Somebody was understood wrongly: “no wait u got me wrong, i only meant the hand bit was done”."""
+_LONGEST_WRONG: Final = 30
+"""Words of a message up to which that is meant for the interviewer."""
 _REFUSES = re.compile(
     r"\bthat(?:'s| is) as (?:far|much) as i(?:'ll| will| can| want to| care to|'m (?:going to|willing to"
     r"|prepared to))? "
@@ -328,6 +342,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
         _asked(plain),
         _which(plain),
         _wanted(plain),
+        _got_wrong(plain, question),
         _refused(plain),
         _alive(plain, question),
         _age(plain),
@@ -407,6 +422,18 @@ def _name(text: str) -> Said | None:
             gone: frozenset[Act] = frozenset({"wants_withdrawal", "wants_pause", "corrects"})
             return Said("asks_interviewer", found.start(), found.end(), about=about, instead=gone)
     return None
+
+
+def _got_wrong(text: str, question: str) -> Said | None:
+    found = _GOT_WRONG.search(text)
+    mine = found is not None and re.match(r"(?:you|u|ya)\b", found[0], re.IGNORECASE) is not None
+    begins = found is not None and len(text[: found.start()].split()) <= LEADS
+    if found is None or not (mine or begins) or not question or len(text.split()) > _LONGEST_WRONG:
+        return None
+    if _told_by_others(text, found.start()):
+        return None
+    gone: frozenset[Act] = frozenset({"complains", "wants_pause", "asks_back"})
+    return Said("corrects", found.start(), found.end(), about=DENIED, instead=gone)
 
 
 def _refused(text: str) -> Said | None:

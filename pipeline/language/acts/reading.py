@@ -64,6 +64,10 @@ class RuleReader:
         """The acts of a message; as `acts_of`."""
         return acts_of(text, question, language)
 
+    async def wish(self, text: str, question: str, language: str) -> HeardAct | None:
+        """None: what is chosen is known by its words alone."""
+        return None
+
 
 def acts_of(text: str, question: str, language: str) -> tuple[HeardAct, ...]:
     """The acts of a message, in order; together they cover all of its words.

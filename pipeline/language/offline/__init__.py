@@ -166,6 +166,14 @@ def _provider(
         reader=reader,
         act_reader=RuleReader()
         if reader is None
-        else ActHearing(reader.network, reader.settings, reader.message, reader.talk, reader.danger, executor=executor),
+        else ActHearing(
+            reader.network,
+            reader.settings,
+            reader.message,
+            reader.talk,
+            reader.danger,
+            reader.wishes,
+            executor=executor,
+        ),
         concept_parser=OfflineConceptParser(parser, executor=executor),
     )

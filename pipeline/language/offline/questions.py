@@ -606,10 +606,17 @@ def _before_all(
     if not told_more and _tells_beside(request, speaking, told):
         yield from _asked(_turned(speaking.hears_on, request, "hears on"), request, speaking, None)
     over = request.spent or (told.exhausted and (late or closes(answer) or not (told.felt or told.peak)))
+    over = over and not _answers_what_else(request, answer)
     if request.complained and told_more and not request.turned_away:
         yield from _asked(_beside_complaint(request, speaking, advice), request, speaking, None)
     elif request.complained or (over and request.kind == "follow_up") or request.turned_away or request.composed:
         yield from _asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None)
+
+
+def _answers_what_else(request: QuestionRequest, answer: str) -> bool:
+    """Whether it was just asked what else there is, and the answer tells something: it is not asked again."""
+    just = any(WHAT_ELSE.search(question) for question in request.all_questions[-1:])
+    return just and not request.spent and len(answer.split()) >= SOME_BESIDE
 
 
 def _tells_beside(request: QuestionRequest, speaking: LanguagePhrasing, told: Telling) -> bool:

@@ -82,6 +82,13 @@ _WHOLLY = re.compile(
 """Words of what holds for all, or not at all, …"""
 _ONLY_WHEN = re.compile(r",?\s+(?:when|while|if|unless|until|till|except|as long as|whenever|once)\b", re.IGNORECASE)
 """… unless a condition stands behind it."""
+_SOMEBODY = re.compile(
+    r"\b(?:your|our|his|her|their) (?:husband|wife|partner|mum|mom|mother|dad|father|sister|brother|son|daughter|friend"
+    r"|boss|neighbour|girlfriend|boyfriend|colleague|mate)$",
+    re.IGNORECASE,
+)
+_AND_I = re.compile(r"\s+and (?:i|we|he|she|they)\b", re.IGNORECASE)
+"""Somebody who is half of the subject of what follows: “instead of the bread my husband and I have”."""
 _DENIED_AT_ONCE = re.compile(
     r"[.!,;]\s*(?:which|but) (?:i|we|he|she|it|they|that)?\s?(?:had|was|were|did|is|do|does|have|has|could"
     r"|would)(?:n't|\snot)(?: \w+)?(?=[.!,;]|$)"
@@ -241,6 +248,8 @@ def _misrepresents(answer: str, echo: Echo) -> bool:
     """Whether a piece says more than was said, by what stands before it or behind it."""
     behind = answer[echo.end :]
     goes_on = not answer[: echo.end].rstrip().endswith((".", "!", "?", "…"))
+    if goes_on and _SOMEBODY.search(echo.text.rstrip(".")) and _AND_I.match(behind):
+        return True  # “It would be instead of the bread my husband | and I have.”
     if goes_on and _WHOLLY.search(echo.text) and _ONLY_WHEN.match(behind):
         return True  # “Nobody talks to me when I have them on.”
     if _DENIED_AT_ONCE.match(behind):

@@ -18,11 +18,12 @@ from pipeline.language.reader.network import ReaderNetwork
 from pipeline.language.reader.settings import VERSION, ReaderSettings
 from pipeline.language.reader.talk import TalkModel
 from pipeline.language.reader.understanding import Reader
+from pipeline.language.reader.wishes import WishModel
 
 FOLDER = Path(__file__).parent / "model"
 ENCODER, HEADS, SETTINGS = "encoder.onnx", "heads.npz", "reader.json"
-MESSAGE, TALK, DANGER = "message.npz", "talk.npz", "danger.npz"
-Beside = TypeVar("Beside", MessageModel, TalkModel, DangerModel)
+MESSAGE, TALK, DANGER, WISHES = "message.npz", "talk.npz", "danger.npz", "wishes.npz"
+Beside = TypeVar("Beside", MessageModel, TalkModel, DangerModel, WishModel)
 REMEDY = "Install askwell again, or set ASKWELL_READER=rules to do without it."
 
 
@@ -30,7 +31,8 @@ def load_reader(folder: Path = FOLDER) -> Reader:
     """The reader with its model, loaded.
 
     Args:
-        folder: with `encoder.onnx`, `heads.npz`, `reader.json`, `message.npz`, `talk.npz`, `danger.npz`.
+        folder: with `encoder.onnx`, `heads.npz`, `reader.json`, `message.npz`, `talk.npz`, `danger.npz`,
+            `wishes.npz`.
     Raises:
         ModelUnavailable: a file is missing, damaged, or of another version; the message says what to do.
     """
@@ -49,6 +51,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
         _beside(MessageModel, folder / MESSAGE, settings.encoder_sha256),
         _beside(TalkModel, folder / TALK, settings.encoder_sha256),
         _beside(DangerModel, folder / DANGER, settings.encoder_sha256),
+        _beside(WishModel, folder / WISHES, settings.encoder_sha256),
     )
 
 

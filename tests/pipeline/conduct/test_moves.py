@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from config.conduct import ConductFiles
-from pipeline.acts import UNASKED, WHERE, Act, HeardAct, told
+from pipeline.acts import UNASKED, WHERE, WHICH, Act, HeardAct, told
 from pipeline.conduct.choices import chosen_act
 from pipeline.conduct.memory import acknowledged, remembered
 from pipeline.conduct.move import Moment, Move
-from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_ON, age_of, meant, move_for
+from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_IN_A_STORY, WAYS_ON, age_of, meant, move_for
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.conduct.state import ConductState
 
@@ -1085,3 +1085,99 @@ def test_who_tells_what_was_not_asked_is_asked_to_go_on() -> None:
     move = move_for(moment(said, (words, "wants_topic"), about=UNASKED, details={"topic": ""}))
     assert move is not None
     assert move.text == "You're right, I should have asked that. Please go on."
+
+
+UPSET = "I'm crying, sorry"
+
+
+def upset() -> ConductState:
+    """Of somebody who was upset and is offered ways on."""
+    return after(whole(UPSET, "distress"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I should like to sit quietly for a minute and fetch a glass of water, if that is all right.",
+        "let me just blow my nose",
+        "give me a moment, then we can go on",
+        "I need some air",
+    ],
+)
+def test_who_is_upset_gets_a_break_in_whatever_words_they_wish_for_it(text: str) -> None:
+    move = move_for(moment(text, conduct=upset()))
+    assert move is not None
+    assert (move.act, move.text, move.then) == ("wants_pause", policy().texts.pause, "stands")
+    assert chosen_act(moment(text, conduct=upset())) == "wants_pause"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't need a minute, please go on",
+        "we can go on now, I had a moment there",
+        "It was a minute past nine when the doctor came in and said that he had gone, and nobody had rung us, not one"
+        " of them, all night long.",
+    ],
+)
+def test_who_needs_no_break_gets_none(text: str) -> None:
+    move = move_for(moment(text, conduct=upset()))
+    assert move is None or move.act != "wants_pause"
+
+
+def test_a_minute_of_a_story_is_no_wish_for_one() -> None:
+    assert move_for(moment("he was gone for five minutes", conduct=ConductState())) is None
+    in_a_story = ConductState(offers=WAYS_IN_A_STORY)
+    text = "He came back after five minutes and sat down next to me and said that it would be all right."
+    assert move_for(moment(text, conduct=in_a_story)) is None
+
+
+def test_who_is_not_upset_is_believed() -> None:
+    move = move_for(moment("what? its only cold hands", conduct=upset()))
+    assert move is not None
+    assert (move.then, move.text) == ("engine", policy().texts.distress_mistaken)
+    assert move_for(moment("its only cold hands what", conduct=ConductState())) is None
+    none_left = move_for(moment("what? its only cold hands", conduct=upset(), questions_left=0))
+    assert none_left is not None
+    assert (none_left.then, none_left.text) == ("stands", policy().texts.go_on)
+
+
+@pytest.mark.parametrize("text", ["im fine", "I'm fine, really", "carry on, ask me the next question"])
+def test_who_goes_on_and_wants_to_be_asked_is_asked(text: str) -> None:
+    move = move_for(moment(text, conduct=upset()))
+    assert move is not None
+    assert (move.act, move.then, move.text) == ("distress", "engine", policy().texts.stop_taken_back)
+
+
+def test_who_goes_on_and_refuses_something_hears_that_it_is_left() -> None:
+    text = (
+        "I would rather not tell more about being upset. I have had my water now and I am feeling steadier, so I am"
+        " quite willing to go on with the contract."
+    )
+    refused = "I would rather not tell more about being upset. "
+    move = move_for(moment(text, (refused, "declines"), (text[len(refused) :], "tells")))
+    assert move is not None
+    assert (move.act, move.then) == ("declines", "engine")
+    assert move.text in policy().texts.declined
+
+
+@pytest.mark.parametrize(
+    "text", ["ask me about coffee", "let's stay with coffee then", "I'd rather talk about coffees"]
+)
+def test_who_would_be_asked_about_the_subject_is_asked_about_it(text: str) -> None:
+    move = whole(text, "wants_topic")
+    assert (move.then, move.text, move.leaves_focus) == ("engine", policy().texts.next, True)
+    other = whole("ask me about the garden", "wants_topic", details={"topic": "the garden"})
+    assert (other.then, other.text) == ("easier", "Of course. Tell me about the garden.")
+
+
+def test_who_thought_it_was_about_the_subject_is_asked_about_it() -> None:
+    move = whole("I thought it was about coffee", "complains", about="beside")
+    assert (move.act, move.then, move.text) == ("wants_topic", "engine", policy().texts.corrected_plain)
+    other = whole("I thought it was about the shop", "complains", about="beside")
+    assert other.act == "complains"
+
+
+def test_who_asks_which_of_two_things_to_tell_is_told() -> None:
+    move = whole("do you want to hear about my work or the coffee?", "asks_back", about=WHICH)
+    assert (move.then, move.text) == ("stands", "Whichever of the two matters more to you; the study is about coffee.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.acts import HeardAct
+from pipeline.acts import WHICH, HeardAct
 from pipeline.language.acts.outright import denies_nothing, said_outright
 
 MORE = "Tell me a bit more about that."
@@ -250,3 +250,52 @@ def test_age_that_forbids_something_still_is_heard(text: str, minor: bool) -> No
 )
 def test_who_sees_how_late_it_is_leaves_whatever_reason_they_tell(text: str, leaves: bool) -> None:
     assert ("wants_stop" in {said.act for said in said_outright(text, "Tell me more about that.")}) is leaves
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("nah had enough im off for my tea", True),
+        ("They should send the same person. And now I must go, my break is finished.", True),
+        ("dunno thats me done with coffee now", False),
+        ("That's me finished, I think.", False),
+    ],
+)
+def test_who_is_done_or_off_is_heard(text: str, sure: bool) -> None:
+    assert outright(text) == [("wants_stop", "", sure)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He shut the shop and said that's me done.",
+        "I'd had enough of that gym by February, the mirrors, the grunting.",
+        "They'd all had enough of waiting as well, and I'm off sugar since.",
+        "Handed the key back, said that's me finished. Then they rang in October and asked whether I'd come back.",
+    ],
+)
+def test_who_was_done_or_off_then_is_not_leaving(text: str) -> None:
+    assert outright(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm at the school till four. Do you want to hear about my work though, or was it more about the meals?",
+        "shall i tell you about the first one or the second?",
+    ],
+)
+def test_who_asks_which_of_two_things_to_tell_asks_back(text: str) -> None:
+    assert outright(text) == [("asks_back", WHICH, True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She asked do you want tea or coffee? and I said tea.",
+        "Do you want to carry on or are we done?",
+        "tea or coffee",
+    ],
+)
+def test_other_questions_for_one_of_two_do_not(text: str) -> None:
+    assert not [one for one in outright(text) if one[0] == "asks_back"]

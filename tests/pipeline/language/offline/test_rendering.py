@@ -175,3 +175,11 @@ def test_verb_that_is_left_out_is_no_deed(parser: SpacyParser) -> None:
     for answer in ("We nearly didn't, Rose.", "I wanted to and I couldn't."):
         told = ways(parser, answer, answer.rstrip("."))
         assert "n't" not in f"{told.gerund} {told.act} {told.deed}"
+
+
+def test_what_somebody_else_said_is_no_clause_of_theirs(parser: SpacyParser) -> None:
+    said = "When I say sorry for my English, she said, your English is fine, I understand everything."
+    assert ways(parser, said, "I understand everything").clause == ""
+    assert ways(parser, "The manager said I was wrong.", "was wrong").clause == ""
+    assert ways(parser, "I said I was wrong.", "was wrong").clause == "you were wrong"
+    assert ways(parser, "i dont like it when they shout", "dont like").clause == "you don't like it"

@@ -202,3 +202,38 @@ def test_no_piece_is_said_back_that_says_more_than_was_said(answer: str, never: 
 
 def test_what_another_sentence_begins_with_limits_nothing() -> None:
     assert "He never got up again." in said("My mother died and he never got up again. When I lost her I moved.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "never"),
+    [
+        ("When I say sorry for my English, she said, your English is fine, I understand everything.", "fine"),
+        ("When I say sorry for my English, she said, your English is fine, I understand everything.", "understand"),
+        ("The manager said I was wrong and I left.", "You were wrong."),
+        ("lose half an hour and kev moans", "Lose"),
+        ("go on the bus and sit upstairs", "Go on"),
+        ("hands go numb cant feel the bricks", "feel"),
+    ],
+)
+def test_what_is_not_theirs_or_is_no_sentence_is_not_said_back(answer: str, never: str) -> None:
+    assert not [text for text in said(answer) if never in text]
+
+
+@pytest.mark.parametrize(
+    ("answer", "back"),
+    [
+        ("The manager said I was wrong and I left.", "The manager said you were wrong."),
+        ("I told her I was wrong.", "You were wrong."),
+        ("im always late for it", "You're always late for it."),
+        ("i dont like it when they shout", "You don't like it when they shout."),
+        ("we cant feel our hands", "You can't feel your hands."),
+    ],
+)
+def test_what_is_theirs_is_said_back_with_the_apostrophes_it_lacks(answer: str, back: str) -> None:
+    assert back in said(answer)
+
+
+def test_a_piece_knows_whether_it_tells_of_what_is() -> None:
+    answer = "I've got so many reminders. I just swipe them away. I dropped it. I can wait."
+    now = {echo.text: echo.is_now for echo in sayable(answer, DOCS.doc(answer))}
+    assert (now["You swipe them away."], now["You dropped it."]) == (True, False)

@@ -16,6 +16,7 @@ from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.files import FOLDER, load_reader
 from pipeline.language.reader.message import JUDGED, MessageModel
 from pipeline.language.reader.talk import DONE, TalkModel
+from pipeline.language.reader.wishes import WishModel
 
 
 @pytest.fixture
@@ -84,6 +85,21 @@ def test_model_of_danger_that_is_damaged_or_of_another_reader_is_refused(folder:
         load_reader(folder)
     np.savez(path, **{**arrays, "encoder_sha256": np.array("0" * 64)})  # type: ignore[arg-type]
     with pytest.raises(ModelUnavailable, match=r"danger\.npz is for another reader"):
+        load_reader(folder)
+
+
+def test_model_of_wishes_that_is_damaged_or_of_another_reader_is_refused(folder: Path) -> None:
+    path = folder / "wishes.npz"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ModelUnavailable, match=r"wishes\.npz is damaged"):
+        load_reader(folder)
+    arrays = WishModel.read(content).arrays()
+    np.savez(path, **{**arrays, "bias": arrays["bias"][:-1]})  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match=r"wishes\.npz is damaged: its wishes"):
+        load_reader(folder)
+    np.savez(path, **{**arrays, "encoder_sha256": np.array("0" * 64)})  # type: ignore[arg-type]
+    with pytest.raises(ModelUnavailable, match=r"wishes\.npz is for another reader"):
         load_reader(folder)
 
 
