@@ -51,6 +51,9 @@ class HeardAct(Record):
     heard_by: Hearer = "rules"
 
 
+AskedBack = Literal["ways", "stop", "pause", "risk", "withdrawal"]
+"""What the interviewer asked: which way somebody who seemed upset would go on; whether to stop, to pause, whether
+anybody is in danger, whether everything is to be deleted."""
 ENOUGH = "enough"
 """What narrows a complaint down to that there is no more to tell of what was asked."""
 LEAVES = "leaves"
@@ -75,6 +78,8 @@ CHOOSES_CALM = "chooses_calm"
 """… to that of somebody who is not upset, …"""
 CHOOSES_ELSE = "chooses_else"
 """… and the wish for another subject to the one that was offered there."""
+ANSWERS_YES, ANSWERS_NO, ANSWERS_PART = "answers_yes", "answers_no", "answers_part"
+"""What narrows an act down to the answer to what was asked back: yes, no, or that a part is to be deleted."""
 WHICH = "which"
 """What narrows a counter-question down to which of two things the interviewer would hear."""
 WHERE = "where"

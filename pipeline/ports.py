@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
-from pipeline.acts import Act, HeardAct
+from pipeline.acts import Act, AskedBack, HeardAct
 from pipeline.concept import Element
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import Basis, KGNode
@@ -133,9 +133,9 @@ class ActReader(Protocol):
         """The acts of a message, in order, covering all of its words; `()` where everything tells. Never raises."""
         ...
 
-    async def wish(self, text: str, question: str, language: str) -> HeardAct | None:
-        """The act of a message by which somebody who seemed upset chooses what was offered to them, in any words; None
-        where none is heard. Never raises.
+    async def reply(self, text: str, question: str, asked: AskedBack, language: str) -> HeardAct | None:
+        """The act of a message by which somebody answers what was asked back, in any words; None where none is heard.
+        Never raises.
         """
         ...
 

@@ -6,7 +6,16 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from pipeline.acts import CHOOSES_CALM, CHOOSES_ELSE, CHOOSES_ON, Act
+from pipeline.acts import (
+    ANSWERS_NO,
+    ANSWERS_PART,
+    ANSWERS_YES,
+    CHOOSES_CALM,
+    CHOOSES_ELSE,
+    CHOOSES_ON,
+    Act,
+    AskedBack,
+)
 from pipeline.conduct.move import Moment
 from pipeline.conduct.policy import OfferName
 from pipeline.question.text import sentences
@@ -22,6 +31,7 @@ BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resum
 SMALL_WORDS = 30
 """Words of a message up to which one that begins with a no, and says that all is well, tells nothing to ask about."""
 _HEARD: dict[str, OfferName] = {CHOOSES_ON: "go_on", CHOOSES_CALM: "go_on", CHOOSES_ELSE: "something_else"}
+_ANSWERED: dict[str, Literal["yes", "no"]] = {ANSWERS_YES: "yes", ANSWERS_NO: "no", ANSWERS_PART: "no"}
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|(?:ca|do|wo|did|does|is|was|are|were|have|has|had|would|could|should)nt|nicht|kein\w*|nie)\b"
     r"|\bلا\b",
@@ -178,8 +188,23 @@ def has(said: str, words: Sequence[str]) -> bool:
     return any(f" {plain(word)} " in f" {said} " for word in words)
 
 
+def asked_of(moment: Moment) -> AskedBack | None:
+    """What a message answers in whatever words: a question that was asked back, or the ways on that were offered to
+    somebody who was broken off; None where it answers neither.
+
+    Whoever is only told to take their time tells on.
+    """
+    asked = moment.conduct.asked
+    if asked in ("stop", "pause", "risk", "withdrawal"):
+        return asked
+    return "ways" if offers_ways_on(moment) and "something_else" in moment.conduct.offers else None
+
+
 def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
-    """Whether the message says yes or no; with a few words more only where no mistake can do harm."""
+    """Whether the message says yes or no, as it was heard; with a few words more only where no mistake can do harm."""
+    for act in moment.acts:
+        if act.about in _ANSWERED:
+            return _ANSWERED[act.about]
     said, texts, asked = plain(moment.said), moment.texts, moment.conduct.asked
     if said in {plain(word) for word in texts.yes_words}:
         return "yes"
@@ -218,6 +243,8 @@ def _confirms(moment: Moment) -> bool:
 
 def names_part(moment: Moment) -> bool:
     """Whether a message says that only a part is to be deleted; after a no, it takes more than an “only”."""
+    if any(act.about == ANSWERS_PART for act in moment.acts):
+        return True
     said, words = plain(moment.said), moment.texts.part_words
     if begins(said, moment.texts.no_begins):
         words = tuple(word for word in words if " " in word)

@@ -7,7 +7,7 @@ import unicodedata
 from typing import ClassVar
 
 from pipeline.acts import FAINT, WHERE, Act, HeardAct, heeded, told
-from pipeline.conduct.choices import asked_back, chosen_act, is_labelled, offers_ways_on, returned
+from pipeline.conduct.choices import asked_back, asked_of, chosen_act, is_labelled, returned
 from pipeline.conduct.moment import moment_of
 from pipeline.conduct.move import Moment
 from pipeline.conduct.moves import meant, put_right
@@ -22,7 +22,7 @@ from pipeline.ports import ActReader
 from pipeline.state import Utterance, utterance_id
 
 WEIGHTIER: frozenset[Act] = frozenset({"risk", "wants_withdrawal", "minor"})
-"""Acts beside which it does not count what somebody chooses of what is offered."""
+"""Acts beside which it does not count what somebody answers to what was asked back."""
 SAYS_MORE = 14
 """Words of a message from which on one that chooses what is offered tells something besides, which is not lost."""
 
@@ -135,9 +135,9 @@ class UtteranceStage:
             ]
             if lost:
                 return (*lost,)
-        wish = await self._wish(context, moment, text)
-        if wish is not None:
-            return (wish,)
+        reply = await self._replied(context, moment, text)
+        if reply is not None:
+            return (reply,)
         if chosen == "wants_pause" or (chosen is not None and len(text.split()) <= SAYS_MORE):
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
         asked = asked_back(moment) or question
@@ -154,21 +154,22 @@ class UtteranceStage:
             )
         return heeded(text, heard)
 
-    async def _wish(self, context: TurnContext, moment: Moment, text: str) -> HeardAct | None:
-        """What somebody wants who seemed upset and was asked whether to go on; None where it is told as a label, where
-        it is not known, or where something else in it weighs more.
+    async def _replied(self, context: TurnContext, moment: Moment, text: str) -> HeardAct | None:
+        """What somebody answers to what was asked back; None where it is a label or tells on, or where something else
+        in it weighs more.
         """
-        broken_off = offers_ways_on(moment) and "something_else" in moment.conduct.offers
-        if not broken_off or is_labelled(moment):
-            return None  # Whoever is only told to take their time tells on.
-        language, asked = context.state.language, asked_back(moment) or moment.texts.distress
-        wish = await self._reader.wish(text, asked, language)
-        if wish is None:
+        asked = asked_of(moment)
+        if asked is None or is_labelled(moment):
             return None
-        heard = heeded(text, await self._reader.read(text, asked, language))
-        weightier = any(act.act in WEIGHTIER and act.about != FAINT for act in heard)
+        language, question = context.state.language, asked_back(moment) or moment.texts.distress
+        reply = await self._reader.reply(text, question, asked, language)
+        if reply is None:
+            return None
+        heard = heeded(text, await self._reader.read(text, question, language))
+        clear = {act.act for act in heard if act.about != FAINT} - {reply.act}
+        clear -= {"wants_withdrawal"} if asked == "withdrawal" else set()
         named = any(act.act == "wants_topic" and act.details.get("topic") for act in heard)
-        return None if weightier or (named and wish.act == "wants_topic") else wish
+        return None if clear & WEIGHTIER or (named and reply.act == "wants_topic") else reply
 
     async def _corrected(self, context: TurnContext, text: str, acts: tuple[HeardAct, ...]) -> tuple[HeardAct, ...]:
         """The acts, with what is put right of the answers before; an amendment of an answer is none of it."""

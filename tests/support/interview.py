@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from config.conduct import ConductFiles
-from pipeline.acts import Act, HeardAct
+from pipeline.acts import Act, AskedBack, HeardAct
 from pipeline.concept import Concept, Element, PipelineSettings, SessionConfiguration
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.context import Answer
@@ -332,8 +332,8 @@ class ScriptedReader:
             found.append(HeardAct(act=act, start=at, end=at + len(words), **(more[0] if more else {})))
         return tuple(found)
 
-    async def wish(self, text: str, question: str, language: str) -> HeardAct | None:
-        """Nothing: what is chosen is in the script, or in the words of an offer."""
+    async def reply(self, text: str, question: str, asked: AskedBack, language: str) -> HeardAct | None:
+        """Nothing: what is answered is in the script, or in the words of an offer."""
         return None
 
 

@@ -17,23 +17,23 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, Act, HeardAct
+from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, Act, AskedBack, HeardAct
 from pipeline.language.acts.asking import asked_plainly
 from pipeline.language.acts.beside import Message, with_talk
 from pipeline.language.acts.danger import in_danger
 from pipeline.language.acts.outright import denies_nothing, said_outright, with_outright
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
+from pipeline.language.acts.replying import replied
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.acts.study import of_the_study
-from pipeline.language.acts.wishing import wished
 from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, OF_REPORTS, REPORTS, about_of
 from pipeline.language.reader import heads
 from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
+from pipeline.language.reader.replies import ReplyModel
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
 from pipeline.language.reader.talk import TalkModel
-from pipeline.language.reader.wishes import WishModel
 from pipeline.question.text import sentences, words
 
 LANGUAGE = "en"
@@ -308,7 +308,7 @@ class ActHearing:
         message: judges what messages do as a whole; None to go by their clauses alone.
         talk: hears what clauses do besides telling; None to go by rules and the network alone.
         danger: finds danger in single sentences; None to go by the others.
-        wishes: hears what somebody wants who was asked whether to go on; None to go by words.
+        replies: hears what somebody means who was asked back; None to go by words.
         executor: where the network runs; None for the loop's default threads.
     """
 
@@ -319,12 +319,12 @@ class ActHearing:
         message: MessageModel | None = None,
         talk: TalkModel | None = None,
         danger: DangerModel | None = None,
-        wishes: WishModel | None = None,
+        replies: ReplyModel | None = None,
         *,
         executor: Executor | None = None,
     ) -> None:
         self._network = network
-        self._wishes = wishes
+        self._replies = replies
         self._message = message
         self._talk = talk
         self._danger = danger
@@ -336,12 +336,14 @@ class ActHearing:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, self.read_sync, text, question, language)
 
-    async def wish(self, text: str, question: str, language: str) -> HeardAct | None:
-        """What somebody wants who was asked whether to go on; as `ActReader.wish`."""
-        if self._wishes is None or language.split("-")[0].lower() != LANGUAGE:
+    async def reply(self, text: str, question: str, asked: AskedBack, language: str) -> HeardAct | None:
+        """What somebody means who was asked back; as `ActReader.reply`."""
+        model = self._replies
+        if model is None or language.split("-")[0].lower() != LANGUAGE:
             return None
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, wished, self._wishes, self._network, text, question)
+        hears = (model, self._danger, self._network)
+        return await loop.run_in_executor(self._executor, replied, *hears, text, question, asked)
 
     def read_sync(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
         """As `read`, for callers that already are on a worker thread."""

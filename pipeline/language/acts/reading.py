@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from pipeline.acts import HeardAct
+from pipeline.acts import AskedBack, HeardAct
 from pipeline.language.acts.rules import Rule, Rules, rules_for
 from pipeline.language.acts.unreadable import unreadable
 
@@ -64,8 +64,8 @@ class RuleReader:
         """The acts of a message; as `acts_of`."""
         return acts_of(text, question, language)
 
-    async def wish(self, text: str, question: str, language: str) -> HeardAct | None:
-        """None: what is chosen is known by its words alone."""
+    async def reply(self, text: str, question: str, asked: AskedBack, language: str) -> HeardAct | None:
+        """None: what is answered is known by its words alone."""
         return None
 
 

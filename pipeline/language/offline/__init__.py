@@ -172,7 +172,7 @@ def _provider(
             reader.message,
             reader.talk,
             reader.danger,
-            reader.wishes,
+            reader.replies,
             executor=executor,
         ),
         concept_parser=OfflineConceptParser(parser, executor=executor),

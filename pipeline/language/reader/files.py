@@ -15,15 +15,15 @@ from pipeline.language.embedder import ModelUnavailable
 from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import ReaderNetwork
+from pipeline.language.reader.replies import ReplyModel
 from pipeline.language.reader.settings import VERSION, ReaderSettings
 from pipeline.language.reader.talk import TalkModel
 from pipeline.language.reader.understanding import Reader
-from pipeline.language.reader.wishes import WishModel
 
 FOLDER = Path(__file__).parent / "model"
 ENCODER, HEADS, SETTINGS = "encoder.onnx", "heads.npz", "reader.json"
-MESSAGE, TALK, DANGER, WISHES = "message.npz", "talk.npz", "danger.npz", "wishes.npz"
-Beside = TypeVar("Beside", MessageModel, TalkModel, DangerModel, WishModel)
+MESSAGE, TALK, DANGER, REPLIES = "message.npz", "talk.npz", "danger.npz", "replies.npz"
+Beside = TypeVar("Beside", MessageModel, TalkModel, DangerModel, ReplyModel)
 REMEDY = "Install askwell again, or set ASKWELL_READER=rules to do without it."
 
 
@@ -32,7 +32,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
 
     Args:
         folder: with `encoder.onnx`, `heads.npz`, `reader.json`, `message.npz`, `talk.npz`, `danger.npz`,
-            `wishes.npz`.
+            `replies.npz`.
     Raises:
         ModelUnavailable: a file is missing, damaged, or of another version; the message says what to do.
     """
@@ -51,7 +51,7 @@ def load_reader(folder: Path = FOLDER) -> Reader:
         _beside(MessageModel, folder / MESSAGE, settings.encoder_sha256),
         _beside(TalkModel, folder / TALK, settings.encoder_sha256),
         _beside(DangerModel, folder / DANGER, settings.encoder_sha256),
-        _beside(WishModel, folder / WISHES, settings.encoder_sha256),
+        _beside(ReplyModel, folder / REPLIES, settings.encoder_sha256),
     )
 
 

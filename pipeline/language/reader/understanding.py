@@ -16,9 +16,9 @@ from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.encoding import WORD, Word, described, focus_text
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
+from pipeline.language.reader.replies import ReplyModel
 from pipeline.language.reader.settings import ReaderSettings
 from pipeline.language.reader.talk import TalkModel
-from pipeline.language.reader.wishes import WishModel
 from pipeline.methodology import EdgeType, Ontology
 from pipeline.question.text import ended
 
@@ -91,7 +91,7 @@ class Reader:
         message: judges what messages do as a whole; None to go by their clauses alone.
         talk: hears what clauses do besides telling; None to go by rules and the network's own judgement.
         danger: finds danger in single sentences; None to go by the others.
-        wishes: hears what somebody wants who was asked whether to go on; None to go by words.
+        replies: hears what somebody means who was asked back; None to go by words.
         limit: methodologies whose words are kept prepared.
     """
 
@@ -102,7 +102,7 @@ class Reader:
         message: MessageModel | None = None,
         talk: TalkModel | None = None,
         danger: DangerModel | None = None,
-        wishes: WishModel | None = None,
+        replies: ReplyModel | None = None,
         limit: int = 32,
     ) -> None:
         self.network = network
@@ -110,7 +110,7 @@ class Reader:
         self.message = message
         self.talk = talk
         self.danger = danger
-        self.wishes = wishes
+        self.replies = replies
         self._limit = limit
         self._methods: OrderedDict[str, _Method] = OrderedDict()
         self._lock = Lock()

@@ -10,7 +10,20 @@ from typing import Any
 import pytest
 
 from config.conduct import ConductFiles
-from pipeline.acts import UNASKED, WHERE, WHICH, Act, HeardAct, told
+from pipeline.acts import (
+    ANSWERS_NO,
+    ANSWERS_PART,
+    ANSWERS_YES,
+    CHOOSES_CALM,
+    CHOOSES_ELSE,
+    CHOOSES_ON,
+    UNASKED,
+    WHERE,
+    WHICH,
+    Act,
+    HeardAct,
+    told,
+)
 from pipeline.conduct.choices import chosen_act
 from pipeline.conduct.memory import acknowledged, remembered
 from pipeline.conduct.move import Moment, Move
@@ -1181,3 +1194,59 @@ def test_who_thought_it_was_about_the_subject_is_asked_about_it() -> None:
 def test_who_asks_which_of_two_things_to_tell_is_told() -> None:
     move = whole("do you want to hear about my work or the coffee?", "asks_back", about=WHICH)
     assert (move.then, move.text) == ("stands", "Whichever of the two matters more to you; the study is about coffee.")
+
+
+def replied(text: str, act: Act, about: str, conduct: ConductState, **fields: Any) -> Move | None:
+    """The move after an answer to what was asked back that the reader has understood."""
+    return move_for(moment(text, (text, act), about=about, heard_by="reader", conduct=conduct, **fields))
+
+
+def test_an_answer_that_was_understood_is_followed_whatever_its_words() -> None:
+    texts = policy().texts
+    on = replied("oh I'm grand me", "aside", CHOOSES_ON, upset())
+    assert on is not None
+    assert (on.act, on.then, on.text) == ("distress", "engine", texts.stop_taken_back)
+    telling = replied("I'd like to tell you the rest", "aside", CHOOSES_ON, upset())
+    assert telling is not None
+    assert (telling.then, telling.text) == ("stands", texts.go_on)
+    calm = replied("hay fever that", "aside", CHOOSES_CALM, upset())
+    assert calm is not None
+    assert (calm.then, calm.text) == ("engine", texts.distress_mistaken)
+    other = replied("the other thing maybe", "wants_topic", CHOOSES_ELSE, upset())
+    assert other is not None
+    assert (other.then, other.declines_focus) == ("engine", True)
+    asked = after(whole("maybe enough?", "wants_stop", sure=False))
+    back = replied("I've all evening me", "aside", ANSWERS_NO, asked)
+    assert back is not None
+    assert back.text == texts.stop_taken_back
+    pause = replied("kettle first", "wants_pause", "", asked)
+    assert pause is not None
+    assert (pause.act, pause.then) == ("wants_pause", "stands")
+    end = replied("I'll love you and leave you", "wants_stop", "", asked)
+    assert end is not None
+    assert end.then == "stop"
+
+
+def test_an_answer_about_danger_or_deletion_that_was_understood_is_followed() -> None:
+    texts = policy().texts
+    risk = after(whole("what is this", "risk", sure=False, heard_by="reader"))
+    assert risk.asked == "risk"
+    safe = replied("a way of speaking", "aside", ANSWERS_NO, risk)
+    assert safe is not None
+    assert safe.text.startswith(texts.risk_mistaken)
+    danger = replied("it is my lad", "risk", ANSWERS_YES, risk)
+    assert danger is not None
+    assert (danger.text, bool(danger.help), danger.alert) == (texts.risk, True, "risk")
+    evades = move_for(moment("who can say", ("who can say", "risk"), sure=False, heard_by="reader", conduct=risk))
+    assert evades is not None
+    assert (evades.text, bool(evades.help)) == (texts.risk_spoken_of, True)
+    deletion = after(whole("take it out", "wants_withdrawal"))
+    for about, then, text in (
+        (ANSWERS_NO, "again", texts.withdrawal_kept),
+        (ANSWERS_PART, "again", texts.withdrawal_part),
+        (ANSWERS_YES, "withdraw", texts.withdrawn),
+    ):
+        act: Act = "wants_withdrawal" if about == ANSWERS_YES else "aside"
+        move = replied("so be it", act, about, deletion)
+        assert move is not None
+        assert (move.then, move.text) == (then, text)

@@ -15,8 +15,8 @@ from pipeline.language.embedder import ModelUnavailable
 from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.files import FOLDER, load_reader
 from pipeline.language.reader.message import JUDGED, MessageModel
+from pipeline.language.reader.replies import ReplyModel
 from pipeline.language.reader.talk import DONE, TalkModel
-from pipeline.language.reader.wishes import WishModel
 
 
 @pytest.fixture
@@ -88,18 +88,18 @@ def test_model_of_danger_that_is_damaged_or_of_another_reader_is_refused(folder:
         load_reader(folder)
 
 
-def test_model_of_wishes_that_is_damaged_or_of_another_reader_is_refused(folder: Path) -> None:
-    path = folder / "wishes.npz"
+def test_model_of_replies_that_is_damaged_or_of_another_reader_is_refused(folder: Path) -> None:
+    path = folder / "replies.npz"
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(ModelUnavailable, match=r"wishes\.npz is damaged"):
+    with pytest.raises(ModelUnavailable, match=r"replies\.npz is damaged"):
         load_reader(folder)
-    arrays = WishModel.read(content).arrays()
+    arrays = ReplyModel.read(content).arrays()
     np.savez(path, **{**arrays, "bias": arrays["bias"][:-1]})  # type: ignore[arg-type]
-    with pytest.raises(ModelUnavailable, match=r"wishes\.npz is damaged: its wishes"):
+    with pytest.raises(ModelUnavailable, match=r"replies\.npz is damaged: its meanings"):
         load_reader(folder)
     np.savez(path, **{**arrays, "encoder_sha256": np.array("0" * 64)})  # type: ignore[arg-type]
-    with pytest.raises(ModelUnavailable, match=r"wishes\.npz is for another reader"):
+    with pytest.raises(ModelUnavailable, match=r"replies\.npz is for another reader"):
         load_reader(folder)
 
 

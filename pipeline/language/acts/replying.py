@@ -1,0 +1,94 @@
+"""The act of a message by which somebody answers what was asked back, in words of their own (English)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from pipeline.acts import (
+    ANSWERS_NO,
+    ANSWERS_PART,
+    ANSWERS_YES,
+    CHOOSES_CALM,
+    CHOOSES_ELSE,
+    CHOOSES_ON,
+    Act,
+    AskedBack,
+    HeardAct,
+)
+from pipeline.language.reader.danger import DangerModel
+from pipeline.language.reader.network import ReaderNetwork, Reading
+from pipeline.language.reader.replies import Meaning, ReplyModel
+
+LIKELY: Final = 0.6
+"""Probability from which an answer is followed. Of 750 answers to the question whether to go on by writers whom the
+model had not seen 644 were understood from there on, 65 wrongly."""
+LIKELY_OF: Final[Mapping[Meaning, float]] = {"in_danger": 0.5, "unsure": 0.5, "no_danger": 0.9, "delete_all": 0.8}
+"""The same where a mistake would do more harm, or less."""
+NO_DANGER: Final = -4.0
+"""Log-odds of `DangerModel` from which nobody is believed who says that nobody is in danger. So of 96 such answers, by
+writers whom the model had not seen, 68 are believed, of 104 others none; …"""
+_ADMITS: Final = re.compile(
+    r"\b(?:yes|yeah|yep|aye|yup|afraid of|scared|frightened|good ?bye|better off|too many|meant (?:it|what)"
+    r"|(?:was|is|am)(?:n'?t| not) (?:a )?jok(?:e|ing))\b",
+    re.IGNORECASE,
+)
+"""… nor is who has one of these words."""
+_NOT_ALL: Final = re.compile(
+    r"\b(?:\w+n'?t|dont|not|never|no|nope|nah|keep|only|just|part|bit|except|but|rest|apart|name|last|one|that i)\b",
+    re.IGNORECASE,
+)
+"""Words of which none may stand in the wish that everything be deleted: so 16 of 40 are followed, of 80 others none."""
+SURE_TO_STOP: Final = 0.9
+"""Probability from which an interview is ended where it was not asked about."""
+LONGEST: Final = 25
+"""Words of a message up to which it does nothing but answer."""
+_ACTS: Final[Mapping[Meaning, tuple[Act, str]]] = {
+    "pause": ("wants_pause", ""),
+    "stop": ("wants_stop", ""),
+    "go_on": ("aside", CHOOSES_ON),
+    "not_upset": ("aside", CHOOSES_CALM),
+    "something_else": ("wants_topic", CHOOSES_ELSE),
+    "in_danger": ("risk", ANSWERS_YES),
+    "no_danger": ("aside", ANSWERS_NO),
+    "unsure": ("risk", ""),
+    "delete_all": ("wants_withdrawal", ANSWERS_YES),
+    "keep": ("aside", ANSWERS_NO),
+    "part": ("aside", ANSWERS_PART),
+}
+
+
+def replied(
+    model: ReplyModel, danger: DangerModel | None, network: ReaderNetwork, text: str, question: str, asked: AskedBack
+) -> HeardAct | None:
+    """The act of a whole message that answers what was asked back; None where it only tells on, or that is not likely.
+
+    Args:
+        model, network: that hear it.
+        danger: without which nobody is believed who says that nobody is in danger.
+        text: the message.
+        question: the words of what was asked.
+        asked: what that was.
+    """
+    plain = text.replace("’", "'")
+    if not plain or len(plain.split()) > LONGEST or len(plain) != len(text):
+        return None
+    reading = network.read(question, "", plain)
+    most = model.most(plain, reading, asked)
+    if most is None or most[1] < LIKELY_OF.get(most[0], LIKELY) or most[0] == "tells":
+        return None
+    meaning, chance = most
+    if meaning == "no_danger" and (danger is None or not _is_believed(danger, plain, reading)):
+        return None
+    if meaning == "delete_all" and _NOT_ALL.search(plain) is not None:
+        return None
+    act, about = _ACTS[meaning]
+    about = ANSWERS_NO if meaning == "go_on" and asked != "ways" else about
+    sure = meaning != "unsure" and (meaning != "stop" or asked == "stop" or chance >= SURE_TO_STOP)
+    return HeardAct(act=act, start=0, end=len(text), sure=sure, about=about, heard_by="reader")
+
+
+def _is_believed(danger: DangerModel, text: str, reading: Reading) -> bool:
+    """Whether nothing else in a message speaks of danger."""
+    return danger.most(text, reading)[0] < NO_DANGER and _ADMITS.search(text) is None
