@@ -57,6 +57,8 @@ async def test_answer_is_understood_in_whatever_words(
         "It wasn't a joke, if that's what you're asking. I've said goodbye to people.",
         "I meant what I said. I really don't see a way forward.",
         "I'm fine, he only hits me when he drinks",
+        "I wouldn't call it danger exactly, he only does it when he's had a drink",
+        "I'd not see the spring, put it that way, and I'd not mind",
         "no not really, but I do think of not waking up any more",
     ],
 )
