@@ -32,7 +32,8 @@ writers whom the model had not seen, 68 are believed, of 104 others none; …"""
 _ADMITS: Final = re.compile(
     r"\b(?:yes|yeah|yep|aye|yup|afraid of|scared|frightened|good ?bye|better off|too many|meant (?:it|what)"
     r"|(?:was|is|am)(?:n'?t| not) (?:a )?jok(?:e|ing)|(?:wouldn'?t|would not|not) (?:call|say)|put it (?:that|this) way"
-    r"|(?:wouldn'?t|would not|don'?t|'d not) mind|when (?:he|she|they)|only (?:he|she|they|when)|(?:he|she|they) only)\b",
+    r"|(?:wouldn'?t|would not|don'?t|'d not) mind|when (?:he|she|they)|only (?:he|she|they|when)"
+    r"|(?:he|she|they) only)\b",
     re.IGNORECASE,
 )
 """… nor is who has one of these words, which admit it, or make it small."""
