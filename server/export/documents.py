@@ -11,7 +11,16 @@ from xml.etree import ElementTree as ET
 
 from pipeline.records import NAMESPACE
 from server.export.coverage import HEADINGS, coverage_cells, coverage_rows
-from server.export.material import SPEAKERS, Material, as_it_reads, second_reading_note, shown_text
+from server.export.material import (
+    MODERATORS,
+    SPEAKERS,
+    Material,
+    action_words,
+    amended_ids,
+    as_it_reads,
+    second_reading_note,
+    shown_text,
+)
 from server.export.stimulus import SHOWN, shown_parts
 from server.export.text import xml_text
 
@@ -68,6 +77,10 @@ def to_docx(material: Material) -> bytes:
         note = second_reading_note(said.utterance)
         if note:
             document.add_paragraph(style="Quote").add_run(xml_text(note)).font.size = Pt(9)
+    if material.actions:
+        document.add_heading(MODERATORS, 1)
+        for action in material.actions:
+            document.add_paragraph(xml_text(action_words(action)), style="List Bullet")
     covered = coverage_rows(state, material.configuration)
     if covered:
         document.add_heading("Elements of the concept", 1)
@@ -195,7 +208,7 @@ def _codes(root: ET.Element, material: Material) -> None:
         for node in material.state.nodes:
             if node.node_type == kind.name:
                 guid = _guid(material, f"node/{node.id}")
-                name = xml_text(node.label)
+                name = xml_text(node.label) + (" (retracted)" if node.superseded_by else "")
                 ET.SubElement(
                     parent, _qde_tag("Code"), {"guid": guid, "name": name, "isCodable": "true", "color": colour}
                 )
@@ -204,9 +217,10 @@ def _codes(root: ET.Element, material: Material) -> None:
 def _transcript(material: Material) -> tuple[str, dict[str, tuple[int, int]]]:
     """The plain text, and where each utterance's words are in it, in code points."""
     text, places = "", {}
+    amended = amended_ids(material.state)
     for utterance in material.state.utterances:
         said = xml_text(shown_text(utterance)).replace("\r\n", "\n").replace("\r", "\n")
-        text += f"{SPEAKERS[utterance.speaker]}: "
+        text += f"{SPEAKERS[utterance.speaker]}{' (retracted)' if utterance.id in amended else ''}: "
         places[utterance.id] = (len(text), len(text) + len(said))
         text += said + "\n\n"
     return text, places

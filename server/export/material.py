@@ -17,6 +17,7 @@ Row = dict[str, Any]
 
 SPEAKERS = {"interviewer": "Interviewer", "respondent": "Respondent", "moderator": "Moderator"}
 SKIPPED = "(rather not say)"
+MODERATORS = "What moderators did"
 SECOND_READING = (
     "Second reading of the whole answer, made when it was over; concepts and quotes rest on the text above:"
 )
@@ -239,6 +240,38 @@ def edge_rows(edges: Iterable[KGEdge]) -> list[Row]:
         }
         for edge in edges
     ]
+
+
+def amended_ids(state: InterviewState) -> frozenset[str]:
+    """Ids of the answers that the respondent has amended, so that they count no more."""
+    return frozenset(u.corrects for u in state.utterances if u.corrects)
+
+
+def quote_rows(material: Material) -> list[Row]:
+    """What was quoted for concepts and relations; `retracted` where it counts no more."""
+    state = material.state
+    amended, gone = amended_ids(state), {node.id for node in state.nodes if node.superseded_by} | material.retracted
+    return [
+        {
+            "element": kind,
+            "element_id": item["id"],
+            **quote,
+            "retracted": item["id"] in gone or quote["utterance_id"] in amended,
+        }
+        for kind, rows in (("node", node_rows(state, material.configuration)), ("edge", edge_rows(material.edges)))
+        for item in rows
+        for quote in item["quotes"]
+    ]
+
+
+def action_words(action: Row) -> str:
+    """What a moderator did, in words: who, when, which turn it applied to, what."""
+    details = {name: value for name, value in (action.get("details") or {}).items() if value not in (None, "")}
+    text = details.pop("text", None) or details.pop("question", None)
+    told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in sorted(details.items()))
+    what = " ".join(part for part in (str(action["action"]).replace("_", " "), told and f"({told})") if part)
+    who = f"{action.get('recorded_at') or ''} · {action.get('moderator') or 'moderator'} · turn {action['turn_number']}"
+    return f"{who.strip(' ·')} · {what}" + (f": “{text}”" if text else "")
 
 
 def tension_rows(state: InterviewState) -> list[Row]:

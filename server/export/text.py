@@ -16,13 +16,16 @@ from pipeline.graph.violations import violations
 from server.export.coverage import HEADINGS, coverage_cells, coverage_rows, coverage_table
 from server.export.grid import grid_of, grid_rows
 from server.export.material import (
+    MODERATORS,
     SPEAKERS,
     Material,
     Row,
+    action_words,
     as_it_reads,
     edge_rows,
     guide_words,
     node_rows,
+    quote_rows,
     second_reading_note,
     session_row,
     shown_text,
@@ -101,6 +104,10 @@ def to_markdown(material: Material) -> bytes:
         lines += [f"**{SPEAKERS[said.utterance.speaker]}**{mark}: {shown}", ""]
         note = second_reading_note(said.utterance)
         lines += [f"> _{_escaped(note)}_", ""] if note else []
+    if material.actions:
+        lines += [f"## {MODERATORS}", ""]
+        lines += [f"- {_escaped(action_words(action))}" for action in material.actions]
+        lines.append("")
     if state.guide:
         lines += ["## Guide", ""]
         lines += [f"- {_escaped(item.label)}: {guide_words(item)}" for item in state.guide]
@@ -159,29 +166,25 @@ def _escaped(text: str) -> str:
 
 
 def to_csv(material: Material) -> bytes:
-    """A zip of tables: session, utterances, nodes, edges, quotes, slots, elements, scores, usage, and a repertory grid.
+    """A zip of tables: session, utterances, nodes, edges, quotes, slots, elements, scores, what moderators did, usage,
+    and a repertory grid.
 
     UTF-8 with a byte order mark, for Excel.
     """
     state = material.state
-    quotes = [
-        {"element": kind, "element_id": item["id"], **quote}
-        for kind, rows in (("node", node_rows(state, material.configuration)), ("edge", edge_rows(material.edges)))
-        for item in rows
-        for quote in item["quotes"]
-    ]
     tables: dict[str, list[Row]] = {
         "session": [{**session_row(state), "edges_omitted": len(state.edges) - len(material.edges)}],
         "utterances": utterance_rows(state),
         "nodes": node_rows(state, material.configuration),
         "edges": edge_rows(material.edges),
-        "quotes": quotes,
+        "quotes": quote_rows(material),
         "slots": slot_rows(state),
         "elements": coverage_table(coverage_rows(state, material.configuration)),
         "scores": [
             {key: value for key, value in turn.items() if isinstance(value, str | int | float | None)}
             for turn in material.turns
         ],
+        "actions": list(material.actions),
         "usage": list(material.calls),
     }
     if state.grid.constructs:

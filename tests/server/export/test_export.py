@@ -401,3 +401,64 @@ def test_what_the_respondent_was_shown_stands_before_the_transcript() -> None:
     paragraphs = [p.text for p in Document(io.BytesIO(written("docx", shown))).paragraphs]
     assert paragraphs[2:6] == ["Shown before the first question", "A *cup*.", "It keeps warm.", "[Image: A cup.]"]
     assert "Shown before" not in written("md", Material(new_state(), plain)).decode()
+
+
+NOTE = {
+    "command_id": "c1",
+    "action": "note",
+    "moderator": "ada",
+    "turn_number": 1,
+    "recorded_at": "2026-11-23T12:00:00+00:00",
+    "details": {"text": "Asks for *quiet* <b>"},
+}
+STEER = {
+    "command_id": "c2",
+    "action": "steer",
+    "moderator": "ada",
+    "turn_number": 2,
+    "recorded_at": "2026-11-23T12:01:00+00:00",
+    "details": {"strategy": "deepen", "node_id": None},
+}
+
+
+def test_what_moderators_did_is_in_every_export_that_is_read(material: Material) -> None:
+    watched = replace(material, actions=[NOTE, STEER])
+    text = _written(watched, "md").decode()
+    assert r"- 2026-11-23T12:00:00+00:00 · ada · turn 1 · note: “Asks for \*quiet\* \<b\>”" in text
+    assert "- 2026-11-23T12:01:00+00:00 · ada · turn 2 · steer (strategy deepen)" in text
+    assert "What moderators did" not in _written(material, "md").decode()
+    paragraphs = [one.text for one in Document(io.BytesIO(_written(watched, "docx"))).paragraphs]
+    assert "2026-11-23T12:00:00+00:00 · ada · turn 1 · note: “Asks for *quiet* <b>”" in paragraphs
+    with zipfile.ZipFile(io.BytesIO(_written(watched, "csv"))) as archive:
+        rows = list(csv.DictReader(io.StringIO(archive.read("actions.csv").decode("utf-8-sig"))))
+    assert [(row["action"], row["turn_number"]) for row in rows] == [("note", "1"), ("steer", "2")]
+    assert json.loads(rows[0]["details"]) == NOTE["details"]
+
+
+def test_tables_and_coded_projects_mark_what_was_retracted(material: Material) -> None:
+    gone, kept = material.state.nodes
+    again = _utterance(4, 2, "respondent", "correct", "Not quiet, calm.").model_copy(update={"corrects": "u1"})
+    state = material.state.model_copy(
+        update={
+            "nodes": (gone.model_copy(update={"superseded_by": kept.id}), kept),
+            "utterances": (*material.state.utterances, again),
+        }
+    )
+    amended = replace(material, state=state)
+    with zipfile.ZipFile(io.BytesIO(_written(amended, "csv"))) as archive:
+        rows = list(csv.DictReader(io.StringIO(archive.read("quotes.csv").decode("utf-8-sig"))))
+    assert {row["retracted"] for row in rows} == {"True"}
+    with zipfile.ZipFile(io.BytesIO(_written(amended, "qdpx"))) as archive:
+        project = ET.fromstring(archive.read("project.qde"))
+        [source] = [name for name in archive.namelist() if name.endswith(".txt")]
+        text = archive.read(source).decode()
+    names = {code.get("name") for code in project.iterfind(".//q:Code", QDE)}
+    assert {"quiet & <warm> (retracted)", "=think"} <= names
+    assert "Respondent (retracted): Well" in text
+    selection = project.find(".//q:PlainTextSelection", QDE)
+    assert selection is not None
+    start, end = int(selection.get("startPosition", "")), int(selection.get("endPosition", ""))
+    assert text[start:end] == QUOTE
+    with zipfile.ZipFile(io.BytesIO(_written(material, "csv"))) as archive:
+        rows = list(csv.DictReader(io.StringIO(archive.read("quotes.csv").decode("utf-8-sig"))))
+    assert {row["retracted"] for row in rows} == {"False"}
