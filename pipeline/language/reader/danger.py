@@ -11,6 +11,7 @@ danger. They are made by `python -m pipeline.language.training.danger`, and lie 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -24,6 +25,15 @@ from pipeline.question.text import sentences
 
 JUDGE, READER_DIGEST = "danger", "encoder_sha256"
 NOTHING: Final = (-np.inf, 0, 0)
+_ONLY_WHEN: Final = re.compile(
+    r"\W*(?:(?:the|a|an|on|in|at|by|about|around|just|only|it|was|that|this|last|next|every|one|two|three|few|couple|of|ago"
+    r"|late|early|back|yesterday|today|tonight|now|then|night|morning|evening|afternoon|day|days|week|weeks"
+    r"|weekend|month|months|year|years|o'clock|am|pm|half|past|quarter|time|mondays?|tuesdays?|wednesdays?|thursdays?"
+    r"|fridays?|saturdays?|sundays?|january|february|march|april|may|june|july|august|september|october|november"
+    r"|december|spring|summer|autumn|winter|christmas|easter|\d+(?:[:.]\d+)?(?:st|nd|rd|th|am|pm)?)\b\W*)+",
+    re.IGNORECASE,
+)
+"""A sentence that only says when something was, in which there is no danger: “Last night.”"""
 
 
 class DangerModel:
@@ -59,7 +69,7 @@ class DangerModel:
 
         Minus infinity where nothing was read.
         """
-        found = [*seen(text, reading)]
+        found = [each for each in seen(text, reading) if _ONLY_WHEN.fullmatch(text[each[0] : each[1]]) is None]
         if not found:
             return NOTHING
         odds = self.network.outputs([self.network.row(vector, {}) for _, _, vector in found])[:, 0]

@@ -36,7 +36,7 @@ QUESTIONS = {
     " no: your wish is noted, and whoever runs this study sees it.",
 }
 """What had been asked, by its name in the corpus."""
-PLACES = 2**12
+PLACES = 2**11
 """Of the table of phrases."""
 SURE = (0.0, 0.6, 0.9)
 """Probabilities from which figures are printed."""
