@@ -70,6 +70,10 @@ FAINT = "faint"
 """What narrows a danger down to one of which so little is heard that it is told like the rest, and only alerts."""
 UNASKED = "unasked"
 """What narrows the wish for another subject down to what somebody says they were not asked."""
+NEXT = "next"
+"""What narrows the wish for another subject down to that for the next question, whatever it is."""
+OFFERED = "offered"
+"""What narrows the wish for another subject down to what somebody would rather tell than what they refuse."""
 IN_PASSING = "in_passing"
 """What narrows an age down to one that is told in passing, so that it is asked for however much is told besides."""
 CHOOSES_ON = "chooses_on"
@@ -97,9 +101,13 @@ STORY_WORDS = 12
 """With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
 TOLD_ON = 25
 """Words behind something by which a subject is closed, or refused, from which on its teller has moved on."""
+TELLS_ON = 11
+"""Words behind that there is no more to tell from which on its teller tells on all the same."""
 DENIED = "denied"
 """What narrows a correction down to that what the interviewer said is denied."""
-TO_THE_INTERVIEWER = frozenset({"told", "going_on", ENOUGH, "beside", "asked", DENIED, UNASKED, WHERE, WHICH})
+TO_THE_INTERVIEWER = frozenset(
+    {"told", "going_on", ENOUGH, "beside", "asked", DENIED, UNASKED, WHERE, WHICH, NEXT, OFFERED}
+)
 """What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
 ABOUT_THE_QUESTION = re.compile(
     r"\b(?:what you'?re asking|(?:the|your) question|what you mean"
@@ -129,10 +137,14 @@ BACK_TO = re.compile(
 """Words with which somebody leads back to the subject, at the end of what they told."""
 SOMETHING_ELSE = re.compile(r"\bask (?:me |us )?(?:about )?something else\b", re.IGNORECASE)
 """Words that ask for another question."""
+FEW_BEFORE = 6
+"""Words before a complaint up to which it is of the question, if it begins with …"""
+THAT_IS = re.compile(r"\W*(?:that'?s|that is|that was|this is|what a|what kind of|what sort of)\b", re.IGNORECASE)
+"""… these: “Say more about fennel? That's a silly question.”"""
 ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back", "aside", "wants_topic"})
 
 
-def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
+def _in_a_story(heard: HeardAct, telling: int, words: str, before: int, after: int) -> bool:
     """Whether an act stands among so much telling that it is taken as a part of it.
 
     What the reader has heard, it has heard in the whole message. Who wants to stop or needs a moment says so at the
@@ -142,9 +154,12 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
         heard: the act.
         telling: words of the message that tell.
         words: those of the act.
+        before: words before it.
         after: words that follow it.
     """
     if heard.about in (ENOUGH, IN_PASSING):
+        return False
+    if heard.act == "complains" and heard.sure and before <= FEW_BEFORE and THAT_IS.match(words):
         return False
     if heard.act == "dont_know" and telling >= STORY_WORDS:
         return True  # it leaves something to ask after
@@ -167,13 +182,18 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
     return heard.act in ABOUT_THE_TALK and telling >= STORY_WORDS and "wrong" not in heard.details
 
 
+def _is_content(text: str, heard: HeardAct, telling: int) -> bool:
+    before, after = len(text[: heard.start].split()), len(text[heard.end :].split())
+    return _in_a_story(heard, telling, words_of(text, heard), before, after)
+
+
 def heeded(text: str, acts: tuple[HeardAct, ...]) -> tuple[HeardAct, ...]:
     """The acts that something is done about; the others, which are not sure, are content like what they stand among."""
     telling = len(told(text, acts).split())
     kept: list[HeardAct] = []
     for heard in acts:
         one = heard
-        if heard.act != "tells" and _in_a_story(heard, telling, words_of(text, heard), len(text[heard.end :].split())):
+        if heard.act != "tells" and _is_content(text, heard, telling):
             one = HeardAct(act="tells", start=heard.start, end=heard.end)
         if kept and kept[-1].act == one.act == "tells":
             kept[-1] = kept[-1].model_copy(update={"end": one.end})
@@ -202,7 +222,7 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
 
 def says_enough(text: str, acts: tuple[HeardAct, ...]) -> bool:
     """Whether somebody has no more to tell of what was asked, and does not tell on for long after they say so."""
-    return any(act.about == ENOUGH and act.sure and len(text[act.end :].split()) < TOLD_ON for act in acts)
+    return any(act.about == ENOUGH and act.sure and len(text[act.end :].split()) < TELLS_ON for act in acts)
 
 
 def put_right_at_once(text: str, acts: tuple[HeardAct, ...]) -> tuple[str, ...]:

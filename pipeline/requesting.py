@@ -222,9 +222,10 @@ def _left_by(context: TurnContext, move: Move | None) -> dict[str, bool]:
     refused = [act for act in heard.acts if act.act == "declines" and act.sure]
     moved_on = bool(refused) and len(text[refused[-1].end :].split()) >= TOLD_ON
     act = move.act if move is not None else None
+    left = move is not None and act == "declines" and (bool(move.text) or not moved_on)
+    elsewhere = move is not None and act == "wants_topic" and (move.leaves_focus or move.declines_focus)
     return {
-        "turned_away": act == "wants_topic"
-        or (act == "declines" and not (moved_on and move is not None and not move.text)),
+        "turned_away": elsewhere or left,
         "spent": says_enough(text, heard.acts) and not context.get(ContinuationOutput).ask_closing,
         "composed": move is not None and act in GOES_ON and move.leaves_answer,
     }

@@ -11,6 +11,8 @@ from pipeline.acts import (
     ENOUGH,
     FAINT,
     LEAVES,
+    NEXT,
+    OFFERED,
     STORY_WORDS,
     TOLD_WRONG,
     UNASKED,
@@ -44,6 +46,7 @@ from pipeline.question.text import sentences, words
 WAYS: tuple[OfferName, ...] = ("go_on", "something_else", "pause", "stop")
 WAYS_IN_A_STORY: tuple[OfferName, ...] = ("go_on", "pause", "stop")
 WAYS_AGAIN: tuple[OfferName, ...] = ("stop", "pause", "something_else", "go_on")
+WAYS_BACK: tuple[OfferName, ...] = ("go_on", "something_else", "stop")
 WAYS_ON: tuple[OfferName, ...] = ("carry_on", "something_else", "pause", "stop")
 MUCH_MORE = 12
 """Words told after a refusal from which on the respondent has gone on themselves, and nothing is said to it."""
@@ -62,9 +65,7 @@ LEADS_IN = 3
 A_STORY = 25
 """Words told beside an act from which on somebody tells a story and is not broken off."""
 GOING_ON = "going_on"
-"""What narrows the wish for another subject down to that for the rest of what was being told; …"""
-NEXT = "next"
-"""… and to that for the next question, whatever it is."""
+"""What narrows the wish for another subject down to that for the rest of what was being told."""
 RECALLED, LEAST_RECALLED = 2, 3
 """Sentences that are told again to who has lost their thread at the most, and words that each has at the least."""
 UNREADABLE = "unreadable"
@@ -176,7 +177,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdraw":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
     if returned(moment):
-        return _where(moment) or _carry_on(moment)
+        return _where(moment) or _welcome(moment) or _carry_on(moment)
     if moment.conduct.asked == "stop" and moment.find("thanks_greets") and moment.told_words < STORY_WORDS:
         return _stop(moment)
     answer = "yes" if offer == "yes" else "no" if offer == "no" else answer_of(moment)
@@ -210,6 +211,16 @@ def _chosen(moment: Moment) -> Move | None:
     return None
 
 
+def _welcome(moment: Moment) -> Move | None:
+    """Ask somebody who is back from a break, which they needed since they were upset, where to go on; None else."""
+    text = moment.texts.back_upset
+    alerts = moment.conduct.alerts
+    lately = bool(alerts) and alerts[-1].code == "distress" and moment.turn_number - alerts[-1].turn_number <= 1
+    if not (lately and text) or moment.closing or moment.told_words >= STORY_WORDS:
+        return None
+    return Move("distress", text, "stands", offers=WAYS_BACK, asks="distress")
+
+
 def _goes_on_upset(moment: Moment) -> Move:
     """Go on with somebody who was upset, or seemed so, and chooses to go on."""
     texts = moment.texts
@@ -219,7 +230,7 @@ def _goes_on_upset(moment: Moment) -> Move:
     more = not moment.closing and moment.questions_left > 0
     if told_on and more:
         return Move("distress", sorry, "engine", counts=True)
-    if is_calm(moment) and texts.distress_mistaken and more:
+    if is_calm(moment) and "pause" in moment.conduct.offers and texts.distress_mistaken and more:
         return Move("distress", texts.distress_mistaken, "engine", counts=True)
     in_words = not sorry and not is_label(moment, "go_on")
     if in_words and more and moment.conduct.answered:
@@ -663,11 +674,13 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
         if told_on:
             return Move("wants_topic", moment.texts.cut_in, "engine", counts=True)
         return Move("wants_topic", moment.texts.cut_in_go_on, "easier", counts=True, leaves_focus=True)
-    if moment.told_words >= 2 * LONG_TELLING:
+    if heard.about != OFFERED and moment.told_words >= 2 * LONG_TELLING:
         return Move("wants_topic", "", "engine", counts=True, leaves_focus=True)
     topic = _as_said(moment.said, heard.details.get("topic", "")).strip(" .,;!?")
     if topic and len(topic.split()) <= 8:
-        text = moment.texts.topic.replace("{topic}", _to_you(topic))
+        asks = topic.split()[0].lower() in ASKING
+        said = (asks and moment.texts.topic_asked) or moment.texts.topic
+        text = said.replace("{topic}", _to_you(topic))
     else:
         text = moment.texts.topic_open
     return Move("wants_topic", text, "easier", counts=True, leaves_focus=True)
@@ -682,6 +695,8 @@ def _names_the_subject(moment: Moment, heard: HeardAct) -> bool:
 
 ROOT = 4
 """First letters of a word by which the subject of the interview is known again: “meals”, “meal planning”."""
+ASKING = frozenset("what how why where when who".split())
+"""Words by which a subject is told of, without an “about”: “Tell me what you did afterwards.”"""
 SUBJECT_WORDS = 10
 """Words up to which a wish for another subject that names the interview's own wants nothing else."""
 ANSWERS_BESIDE: frozenset[Act] = frozenset(

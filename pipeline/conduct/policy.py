@@ -106,6 +106,12 @@ class ConductTexts(Spec):
     unreadable: str = Field(
         default="", description="When keys were struck that make no words, before the question again."
     )
+    topic_asked: str = Field(
+        default="", description="The same where it is what, how or why something was: “what you did afterwards”."
+    )
+    back_upset: str = Field(
+        default="", description="When somebody who was upset is back from a break: asks where to go on."
+    )
     topic_open: str = Field(description="Follows a wish that names no subject.")
     easier: Several = Field(min_length=1, description="Asked instead, once, when somebody does not know.")
     left: Several = Field(min_length=1, description="When somebody still does not know.")

@@ -220,6 +220,8 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
     """Subject, verb, and what belongs to it, in the second person; nothing where it can't be said."""
     if not _agrees(subject, verb) or verb.dep_ == "relcl" or normalised_text(subject.text) == "you":
         return ""  # said back, a general “you” would be the respondent
+    if normalised_text(subject.text) in {"mine", "ours"}:
+        return ""  # “yours would have felt …” says nothing of whose
     if _is_anothers(verb):
         return ""  # “she said your English is fine” is not theirs
     front = _subject_words(subject, own=subject.head == verb)
@@ -232,6 +234,8 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
         return ""
     first = next((token for token in verb.lefts if token.dep_ in {"aux", "auxpass", "neg"}), verb)
     start = min(first.i, verb.i)
+    if subject.i < start - 1 and subject.doc[start - 1].text == "," and subject.doc[subject.i + 1].text == ",":
+        return ""  # “Omelette, ate it standing up”: what stands before the comma does nothing.
     between = [token for token in verb.doc[start : verb.i] if _kept_between(token, verb)]
     if verb.tag_ == "VBN" and any(normalised_text(t.text) in {"had", "'d"} for t in verb.lefts if t.dep_ == "aux"):
         return ""  # what had been so before is no moment to ask about

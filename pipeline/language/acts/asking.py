@@ -15,6 +15,7 @@ _LED = (
     r"(?:(?:and|but|so|well|hey|wait|ok|sorry|btw|by the way),? )*"
 )
 _MORE = r"[^.!?]{0,40}"
+_REST = r"[^.!?]{0,80}"
 _YOU = r"(?:you|u)"
 _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
@@ -53,6 +54,14 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "readers",
         (
+            r"(?:does|do|can|could|will|would|is) (?:the|my|that|this|their|our) (?:\w+ ){0,2}(?:company|boss|manager"
+            r"|shop|store|doctor|school|landlord|firm|clinic|hospital|employer|bank|council|provider|husband|wife|mum"
+            r"|mother|family|parents|teacher|partner)\b(?: (?:get to|also|then|even|actually|going to|ever))*"
+            rf" (?:see|read|get|find out|know|hear)\b{_REST}",
+            r"(?:could|can|will|would|does) (?:it|this|that|any of (?:it|this)) (?:get|go)(?: back)? to (?:the|my)"
+            rf" (?:\w+ )?\w+{_REST}",
+            rf"(?:some|any)(?:body|one)(?: else)? (?:could be|might be|may be|can be|is) (?:following|watching|reading"
+            rf"|listening)\b{_REST}\?{_REST}",
             rf"is (?:there )?(?:some|any)(?:body|one) else (?:listening|reading|watching|here|there)\b{_MORE}",
             r"(?:will|is) my (?:name|number|voice)(?: \w+)? (?:in|on) (?:the|this|your|that) (?:report|study|article"
             rf"|research|paper){_MORE}",
@@ -62,6 +71,9 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "data",
         (
+            rf"is my name (?:in|on|with|anywhere|on it)\b{_REST}",
+            rf"(?:do|will|would|can) (?:{_YOU}|they) (?:have|know|keep|store|see|get) my"
+            rf" (?:name|number|address|email){_MORE}",
             rf"how (?:did|do) {_YOU} (?:get|have|find|know)(?: out)? (?:my|i|that i|about my|who i|where i)\b{_MORE}",
             rf"(?:what|how)(?: (?:will|do|are|would) (?:{_YOU}|they)| (?:{_YOU}|they) (?:will|gonna|going to))"
             r"(?: going to| gonna)? (?:do|use) with (?:my|all my|this|these|all this|all of this|the)"

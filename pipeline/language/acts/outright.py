@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.acts import DENIED, IN_PASSING, UNASKED, WHERE, WHICH, Act, HeardAct
+from pipeline.acts import DENIED, IN_PASSING, NEXT, OFFERED, UNASKED, WHERE, WHICH, Act, HeardAct
 from pipeline.language.acts.reading import Clause
 from pipeline.language.acts.words import REPORTS, about_of
 from pipeline.question.text import words
@@ -234,6 +234,25 @@ _WHO_READS = re.compile(
     re.IGNORECASE,
 )
 """Somebody asks who reads along."""
+_ASK_ON = re.compile(
+    r"(?:^|[.!?,;…]\s{0,3}|\b(?:so|just|please|then|and|but),? )(?:(?:go on|come on|just|please|so|then),? )*"
+    r"ask (?:me )?(?:something(?: else)?|anything(?: else)?|another(?: one| question)?|the next(?: one| question)?"
+    r"|your next(?: one| question)?|away)(?:,? (?:then|please|instead|love|mate|if you like))*" + _END,
+    re.IGNORECASE,
+)
+"""Somebody would be asked, whatever it is: “I'm not sure what else to tell you, so ask me something.”"""
+_OFFERS = re.compile(
+    r"\bi (?:can|could|might|'?ll)(?: rather| instead| still| happily| gladly)? tell (?:you|u) "
+    r"(?P<topic>(?:about|what|how|why|where|when|who)\b[^.!?;:\n]{2,70})" + _END,
+    re.IGNORECASE,
+)
+"""What somebody would rather tell, who refuses something: “I can tell you what I did afterwards.”"""
+_RATHER_NOT = re.compile(
+    r"\b(?:rather not|don'?t want to|do not want to|wouldn'?t like to|not (?:going|want) to|leave (?:that|it|this)"
+    r"|not that|can'?t talk|skip (?:that|it|this))\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody refuses something."""
 _GOT_WRONG = re.compile(
     r"\b(?:you|u|ya)(?:'?ve| have)? (?:got|understood|took|taken|heard|read|have)(?: me| that| it| this)?"
     r"(?: all| totally| completely)? wrong\b|\byou(?:'?ve| have)? mis(?:understood|heard|read)\b"
@@ -343,6 +362,8 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
         _which(plain),
         _wanted(plain),
         _got_wrong(plain, question),
+        _asks_on(plain),
+        _offers(plain),
         _refused(plain),
         _alive(plain, question),
         _age(plain),
@@ -422,6 +443,24 @@ def _name(text: str) -> Said | None:
             gone: frozenset[Act] = frozenset({"wants_withdrawal", "wants_pause", "corrects"})
             return Said("asks_interviewer", found.start(), found.end(), about=about, instead=gone)
     return None
+
+
+def _asks_on(text: str) -> Said | None:
+    found = _ASK_ON.search(text)
+    if found is None or _told_by_others(text, found.start()) or len(text.split()) > LONGEST_ASKED:
+        return None
+    gone: frozenset[Act] = frozenset({"complains", "dont_know"})
+    return Said("wants_topic", found.start(), found.end(), about=NEXT, instead=gone)
+
+
+def _offers(text: str) -> Said | None:
+    found = _OFFERS.search(text)
+    refuses = found is not None and _RATHER_NOT.search(text[: found.start()]) is not None
+    if found is None or not refuses or _told_by_others(text, found.start()):
+        return None
+    named = (("topic", found["topic"].strip().removeprefix("about ")),)
+    gone: frozenset[Act] = frozenset({"declines", "complains", "distress"})
+    return Said("wants_topic", found.start(), found.end(), about=OFFERED, details=named, instead=gone)
 
 
 def _got_wrong(text: str, question: str) -> Said | None:

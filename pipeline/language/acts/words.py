@@ -19,6 +19,12 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"|watching|with us)\b",
         ),
         ("readers", r"\b(go|goes|end up|sent)\b.*\b(to|where)\b|\bwhere (does|do|will) (this|it|that|my)\b"),
+        (
+            "readers",
+            r"\b(?:company|boss|manager|shop|doctor|school|landlord|firm|clinic|hospital|employer|husband|wife|mum|mother)\b"
+            r".{0,25}\b(?:see|read|get|know|hear|find out)\b",
+        ),
+        ("data", r"\bis my name (?:in|on|with)\b"),
         ("names", r"\bnames?\b.{0,40}\b(?:out|off|left|mention\w*|used?|written|changed?)\b|\banonym\w*"),
         ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),
         ("left", r"\b(how many|how much) (more|longer)\b|\b(questions|is) left\b|\bnearly (done|finished|there)\b"),

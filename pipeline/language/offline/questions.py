@@ -1110,6 +1110,8 @@ def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing,
 
 
 def _acceptable(text: str, request: QuestionRequest) -> bool:
+    if _asks_of_no_moment(text, request.language):
+        return False
     said = [line.text for line in request.lines if line.speaker == "respondent"]
     return not check(
         text,
@@ -1118,6 +1120,20 @@ def _acceptable(text: str, request: QuestionRequest) -> bool:
         max_words=request.max_words,
         allowed_words=(*said, request.topic, request.focus_label or ""),
     )
+
+
+_LED_BACK = re.compile(
+    r"^You (?:said|told me)\b(?: earlier| a while ago)?(?: that)? (?P<clause>[^.?!]+)\. "
+    r"(?:[^.?!]*\b(?:at that moment|just then|then|at that point)\?|What (?:was|were|went|did)\b[^.?!]*\?)$"
+)
+
+
+def _asks_of_no_moment(text: str, language: str) -> bool:
+    """Whether a question leads back to what is always so, and asks of a moment: “You said earlier that she eats late.
+    What went through your mind at that moment?”
+    """
+    led = _LED_BACK.match(text) if language.casefold().startswith("en") else None
+    return led is not None and told_as(led["clause"], phrasing(language)) == "present"
 
 
 def _phrase_of(request: QuestionRequest) -> Phrase | None:

@@ -224,6 +224,7 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
         echo.text.casefold(): echo
         for echo in own
         if not (_is_without_subject(doc, echo) or _runs_on(doc, echo.start, echo.end))
+        and not _HANGS_ON.match(echo.sentence)
         and _SAYS_AND_QUOTES.search(answer[_sentence_start(answer, echo) : echo.start]) is None
         and not _is_taken_back(answer[echo.start : echo.end], answer[echo.start :], echo.text)
         and _OF_NOTHING_TOLD.search(answer[echo.start : echo.end]) is None
@@ -270,7 +271,7 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
         if within is None:
             continue
         said = answer[piece.start : piece.end]
-        if _runs_on(doc, piece.start, piece.end):
+        if _runs_on(doc, piece.start, piece.end) or _HANGS_ON.match(within[2]):
             continue
         if _SAYS_AND_QUOTES.search(within[2][: piece.start - within[0]]):
             continue  # What somebody else said of them is not said back as if it were theirs.
@@ -449,9 +450,17 @@ def _is_anothers(verb: Token) -> bool:
     return verb.lemma_.lower() in SAYING and subject is not None and subject.lower_ not in _OWN
 
 
+_HANGS_ON = re.compile(r"^\W*(?:that|which|who)(?: \w+ly)? (?:i|we|you|he|she|they)\b", re.IGNORECASE)
+"""A sentence that hangs on the one before: “That I actually use.”"""
+
+
 def _runs_on(doc: Doc, start: int, end: int) -> bool:
-    """Whether two clauses run together in a piece: “hands go numb cant feel the bricks”."""
+    """Whether two clauses run together in a piece, or a subject is none: “hands go numb cant feel the bricks”,
+    “Omelette, ate it standing up”.
+    """
     span = doc.char_span(start, end, alignment_mode="expand") or ()
+    if any(token.dep_ == "nsubj" and [t.text for t in doc[token.i + 1 : token.head.i]] == [","] for token in span):
+        return True
     inside = {token.i for token in span}
     return any(
         token.dep_ == "conj"

@@ -17,6 +17,8 @@ from pipeline.acts import (
     CHOOSES_CALM,
     CHOOSES_ELSE,
     CHOOSES_ON,
+    ENOUGH,
+    OFFERED,
     UNASKED,
     WHERE,
     WHICH,
@@ -29,7 +31,7 @@ from pipeline.conduct.memory import acknowledged, remembered
 from pipeline.conduct.move import Moment, Move
 from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_IN_A_STORY, WAYS_ON, age_of, meant, move_for
 from pipeline.conduct.policy import ConductPolicy
-from pipeline.conduct.state import ConductState
+from pipeline.conduct.state import CareAlert, ConductState
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 
@@ -1250,3 +1252,52 @@ def test_an_answer_about_danger_or_deletion_that_was_understood_is_followed() ->
         move = replied("so be it", act, about, deletion)
         assert move is not None
         assert (move.then, move.text) == (then, text)
+
+
+def test_who_is_back_from_a_break_they_needed_since_they_were_upset_is_asked_where_to_go_on() -> None:
+    paused = after(move_for(moment("I'm crying. Give me a moment.", ("Give me a moment.", "wants_pause"))))
+    upset_too = paused.model_copy(
+        update={"alerts": (CareAlert(code="distress", turn_number=3, since=NOW),), "answered": True}
+    )
+    move = move_for(moment("Okay. I'm back.", ("Okay. I'm back.", "aside"), conduct=upset_too))
+    assert move is not None
+    assert (move.text, move.then, move.offers) == (
+        policy().texts.back_upset,
+        "stands",
+        ("go_on", "something_else", "stop"),
+    )
+    plainly = move_for(moment("Okay. I'm back.", ("Okay. I'm back.", "aside"), conduct=paused))
+    assert plainly is not None
+    assert plainly.then in ("again", "engine")
+    back = after(move, upset_too)
+    fine = move_for(moment("from there is fine", ("from there is fine", "aside"), about=CHOOSES_CALM, conduct=back))
+    assert fine is not None
+    assert fine.text != policy().texts.distress_mistaken
+
+
+def test_who_refuses_and_says_what_they_would_tell_is_asked_for_that() -> None:
+    text = "I'd rather not stay on that part. I can tell you what I did afterwards."
+    move = move_for(
+        moment(
+            text,
+            ("I can tell you what I did afterwards.", "wants_topic"),
+            about=OFFERED,
+            details={"topic": "what I did afterwards"},
+        )
+    )
+    assert move is not None
+    assert (move.then, move.text) == ("easier", "Of course. Tell me what you did afterwards.")
+
+
+@pytest.mark.parametrize(
+    ("text", "leaves"),
+    [
+        ("Not much more to it.", True),
+        ("There isn't much more. It was on the left.", True),
+        ("There isn't much more. Decided, one portion, stuff I've got in, not much sugar. I'd pay for that.", False),
+    ],
+)
+def test_who_has_no_more_to_tell_and_tells_on_is_listened_to(text: str, leaves: bool) -> None:
+    said = text.split(". ")[0]
+    move = move_for(moment(text, (said, "complains"), about=ENOUGH))
+    assert (move is not None and move.leaves_thread) == leaves

@@ -68,3 +68,22 @@ def test_question_that_others_were_asked_is_told(text: str) -> None:
 
 def test_other_languages_are_left_to_their_rules() -> None:
     assert all(act.about != "person" for act in acts_of("What about you?", "", "de"))
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Is my name in there, or could it get to the pump company?", "data"),
+        ("and does the company get to see it?", "readers"),
+        ("Oh, somebody could be following along right now?", "readers"),
+        ("can my boss see this", "readers"),
+        ("do they have my address", "data"),
+    ],
+)
+def test_whether_somebody_learns_of_it_is_asked_of_the_interviewer(text: str, about: str) -> None:
+    assert [(said.act, said.about) for said in asked_plainly(text)] == [("asks_interviewer", about)]
+
+
+@pytest.mark.parametrize("text", ["He asked does the company see it.", "My boss can see the whole yard from there."])
+def test_what_others_see_is_no_question_to_the_interviewer(text: str) -> None:
+    assert asked_plainly(text) == ()

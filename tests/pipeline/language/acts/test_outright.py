@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.acts import WHICH, HeardAct
+from pipeline.acts import DENIED, NEXT, OFFERED, WHICH, HeardAct
 from pipeline.language.acts.outright import denies_nothing, said_outright
 
 MORE = "Tell me a bit more about that."
@@ -299,3 +299,36 @@ def test_who_asks_which_of_two_things_to_tell_asks_back(text: str) -> None:
 )
 def test_other_questions_for_one_of_two_do_not(text: str) -> None:
     assert not [one for one in outright(text) if one[0] == "asks_back"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Oh, no need to be sorry, I was only teasing. I'm not sure what else to tell you, so ask me something.",
+        "Ask me something, then. I bought a slow cooker after that.",
+        "go on, ask me another",
+    ],
+)
+def test_who_would_be_asked_whatever_it_is_is_heard(text: str) -> None:
+    assert outright(text) == [("wants_topic", NEXT, True)]
+
+
+def test_what_somebody_would_rather_tell_is_heard_beside_a_refusal_alone() -> None:
+    refusal = "I'd rather not stay on that part, honestly. I can tell you what I did afterwards."
+    [said] = said_outright(refusal, MORE)
+    assert (said.act, said.about, dict(said.details)) == ("wants_topic", OFFERED, {"topic": "what I did afterwards"})
+    assert outright("I can tell you what I did afterwards.") == []
+    assert outright("She said ask me something and I did.") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("no wait u got me wrong, i only meant the hand bit was done", [("corrects", DENIED, True)]),
+        ("No, I only meant the shop.", [("corrects", DENIED, True)]),
+        ("He got me wrong from the start, my father.", []),
+        ("I told her and she took it, I only meant to help.", []),
+    ],
+)
+def test_who_was_understood_wrongly_is_heard(text: str, heard: list[tuple[str, str, bool]]) -> None:
+    assert outright(text) == heard

@@ -183,3 +183,5 @@ def test_what_somebody_else_said_is_no_clause_of_theirs(parser: SpacyParser) -> 
     assert ways(parser, "The manager said I was wrong.", "was wrong").clause == ""
     assert ways(parser, "I said I was wrong.", "was wrong").clause == "you were wrong"
     assert ways(parser, "i dont like it when they shout", "dont like").clause == "you don't like it"
+    assert ways(parser, "Mine would have felt like telling her she'd lost.", "would have felt").clause == ""
+    assert ways(parser, "Omelette, ate it standing up.", "ate it standing up").clause == ""

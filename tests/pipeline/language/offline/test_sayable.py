@@ -213,6 +213,9 @@ def test_what_another_sentence_begins_with_limits_nothing() -> None:
         ("lose half an hour and kev moans", "Lose"),
         ("go on the bus and sit upstairs", "Go on"),
         ("hands go numb cant feel the bricks", "feel"),
+        ("Omelette, ate it standing up.", "Omelette"),
+        ("That I actually use, when I remember to load it before work.", "use"),
+        ("It would be instead of the bread and cheese my husband and I have when I'm home late.", "your husband."),
     ],
 )
 def test_what_is_not_theirs_or_is_no_sentence_is_not_said_back(answer: str, never: str) -> None:
