@@ -523,6 +523,8 @@ def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
         return _where(moment)
     if moment.shown and moment.asks_idea and not _WHICH.match(moment.said):
         return None  # It is the idea that is not clear, not the question.
+    if heard.about == WHICH and len(moment.said[heard.end :].split()) >= LONG_TELLING:
+        return Move("asks_back", "", "engine", counts=True)  # They have chosen themselves.
     if heard.about == WHICH and moment.texts.which:
         return Move("asks_back", moment.texts.which.replace("{topic}", moment.topic), "stands")
     if moment.told_words >= LONG_TELLING:

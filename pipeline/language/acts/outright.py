@@ -202,8 +202,8 @@ _OPINION = re.compile(
 )
 """Somebody asks what the interviewer thinks of it; …"""
 _WHICH_OF_TWO = re.compile(
-    r"(?:^|[.!?,;]\s{0,3}|\b(?:and|but|so|sorry|wait|well),? )(?:do|did|would|should) (?:you|u|i|we) "
-    r"(?:want|like|need|prefer|rather|mean)\b(?: me)?(?: to)? [^.?!]*\bor\b[^.?!]*\?"
+    r"(?:^|[.!?,;]\s{0,3}|\b(?:and|but|so|sorry|wait|well),? )(?:do|did|would) (?:you|u) "
+    r"(?:want|like|need|prefer|rather)\b(?: me)?(?: to)? [^.?!]*\bor\b[^.?!]*\?"
     r"|(?:^|[.!?,;]\s{0,3})(?:should|shall) i (?:tell|say|talk|start|go on|answer|describe)\b[^.?!]*\bor\b[^.?!]*\?",
     re.IGNORECASE,
 )
