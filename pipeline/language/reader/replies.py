@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.acts import AskedBack
+from pipeline.language.reader.linear import LinearModel
 from pipeline.language.reader.network import Floats, Reading
-from pipeline.language.reader.phrases import Phrases
 
 Meaning = Literal[
     "pause",
@@ -49,7 +49,6 @@ MEANT: Final[Mapping[AskedBack, tuple[Meaning, ...]]] = {
 }
 """What may be meant after each question."""
 READER_DIGEST: Final = "encoder_sha256"
-_WEIGHTS, _BIAS, _PHRASE_BIAS = "weights", "bias", "phrase_bias"
 _NEVER: Final = -1e9
 
 
@@ -57,19 +56,13 @@ class ReplyModel:
     """The model, ready to be asked; safe to use from several threads.
 
     Args:
-        weights: of what is seen of a message, [3 · width, meanings].
-        bias: [meanings].
-        phrases: what words speak for.
-        phrase_bias: beside them, [meanings].
+        model: its weights.
         encoder_sha256: digest of the reader's encoder that it is for.
     """
 
-    def __init__(
-        self, weights: Floats, bias: Floats, phrases: Phrases, phrase_bias: Floats, encoder_sha256: str
-    ) -> None:
+    def __init__(self, model: LinearModel, encoder_sha256: str) -> None:
         self.encoder_sha256 = encoder_sha256
-        self._weights, self._bias = weights, bias
-        self._phrases, self._phrase_bias = phrases, phrase_bias
+        self._model = model
 
     @classmethod
     def read(cls, content: bytes) -> ReplyModel:
@@ -79,16 +72,11 @@ class ReplyModel:
             KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile: it is damaged.
         """
         with np.load(io.BytesIO(content), allow_pickle=False) as kept:
-            weights, bias, beside = (kept[name].astype(np.float32) for name in (_WEIGHTS, _BIAS, _PHRASE_BIAS))
-            if weights.ndim != 2 or {weights.shape[1], *bias.shape, *beside.shape} != {len(MEANINGS)}:
-                raise ValueError("its meanings are damaged")
-            return cls(weights, bias, Phrases.read(kept), beside, str(kept[READER_DIGEST]))
+            return cls(LinearModel.read(kept, len(MEANINGS)), str(kept[READER_DIGEST]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What `read` reads, by name."""
-        own = {_WEIGHTS: self._weights, _BIAS: self._bias, _PHRASE_BIAS: self._phrase_bias}
-        halved: dict[str, NDArray[Any]] = {name: array.astype(np.float16) for name, array in own.items()}
-        return halved | {READER_DIGEST: np.array(self.encoder_sha256)} | self._phrases.arrays()
+        return self._model.arrays() | {READER_DIGEST: np.array(self.encoder_sha256)}
 
     def most(self, text: str, reading: Reading, asked: AskedBack) -> tuple[Meaning, float] | None:
         """What is most likely meant, and its probability among what may be; None where nothing was read.
@@ -100,10 +88,7 @@ class ReplyModel:
         """
         if not reading.words:
             return None
-        may = open_to(asked)
-        by_vectors = _log_chances(seen(reading) @ self._weights + self._bias + may)
-        by_words = _log_chances(self._phrases.of(text) + self._phrase_bias + may)
-        chances = np.exp(_log_chances(by_vectors + by_words))
+        chances = np.exp(self._model.log_chances(text, reading, open_to(asked)))
         best = int(chances.argmax())
         return MEANINGS[best], float(chances[best])
 
@@ -111,14 +96,3 @@ class ReplyModel:
 def open_to(asked: AskedBack) -> Floats:
     """What is added to the odds of each meaning, so that only what may be meant counts, [meanings]."""
     return np.array([0.0 if meaning in MEANT[asked] else _NEVER for meaning in MEANINGS], dtype=np.float32)
-
-
-def seen(reading: Reading) -> Floats:
-    """What is seen of a message, [3 · width]: the vectors of all its words, of its first and its last."""
-    return np.concatenate([reading.mean.mean(axis=0), reading.first[0], reading.last[-1]])
-
-
-def _log_chances(odds: Floats) -> Floats:
-    shifted = odds - odds.max()
-    chances: Floats = shifted - np.log(np.exp(shifted).sum())
-    return chances

@@ -18,10 +18,11 @@ import numpy as np
 
 from pipeline.acts import AskedBack
 from pipeline.language.reader import files
+from pipeline.language.reader.linear import seen
 from pipeline.language.reader.network import Floats, ReaderNetwork
-from pipeline.language.reader.phrases import Phrases, numbers
-from pipeline.language.reader.replies import MEANINGS, MEANT, ReplyModel, open_to, seen
+from pipeline.language.reader.replies import MEANINGS, MEANT, ReplyModel, open_to
 from pipeline.language.training.clause_file import digest_of, tell
+from pipeline.language.training.linear import Fitting, Steps, fitted
 from pipeline.language.training.message import CORPUS
 
 WRITTEN = Path("talk") / "replies.jsonl"
@@ -36,38 +37,25 @@ QUESTIONS = {
     " no: your wish is noted, and whoever runs this study sees it.",
 }
 """What had been asked, by its name in the corpus."""
-PLACES = 2**11
-"""Of the table of phrases."""
 SURE = (0.0, 0.6, 0.9)
 """Probabilities from which figures are printed."""
 
 
-@dataclass(frozen=True)
-class Steps:
-    """How a linear model is fitted to all messages at once, by Adam.
-
-    Attributes:
-        rounds, rate: of its steps.
-        decay: what the squares of all weights cost.
-    """
-
-    rounds: int
-    rate: float
-    decay: float
-
-
-BY_VECTORS = Steps(rounds=150, rate=0.01, decay=0.003)
-BY_WORDS = Steps(rounds=150, rate=0.01, decay=0.0005)
+FITTING = Fitting(
+    by_vectors=Steps(rounds=150, rate=0.01, decay=0.003),
+    by_words=Steps(rounds=150, rate=0.01, decay=0.0005),
+    places=2**12,
+)
 
 
 @dataclass(frozen=True)
 class Told:
-    """All messages: what is seen of each, [messages, 3 · width], which phrases it has, [messages, places], what may be
-    meant, [messages, meanings], what is, as a number, and who wrote it.
+    """All messages: what is seen of each, [messages, 3 · width], its words, what may be meant, [messages, meanings],
+    what is, as a number, and who wrote it.
     """
 
     vectors: Floats
-    phrases: Floats
+    texts: Sequence[str]
     may: Floats
     means: np.ndarray
     writers: np.ndarray
@@ -75,12 +63,9 @@ class Told:
     @classmethod
     def of(cls, rows: Sequence[dict[str, Any]], network: ReaderNetwork) -> Told:
         """Read what was written."""
-        phrases = np.zeros((len(rows), PLACES), dtype=np.float32)
-        for at, row in enumerate(rows):
-            phrases[at, numbers(_plain(row), PLACES)] = 1.0
         return cls(
             np.array([seen(network.read(QUESTIONS[row["asked"]], "", _plain(row))) for row in rows], dtype=np.float32),
-            phrases,
+            [_plain(row) for row in rows],
             np.array([open_to(kind_of(row)) for row in rows]),
             np.array([MEANINGS.index(row["means"]) for row in rows]),
             np.array([row["writer"] for row in rows]),
@@ -98,39 +83,17 @@ def _plain(row: dict[str, Any]) -> str:
     return text.replace("’", "'")
 
 
-def fitted(told: Told, learned: np.ndarray, encoder_sha256: str) -> ReplyModel:
+def learned_from(told: Told, may: np.ndarray, encoder_sha256: str) -> ReplyModel:
     """A model that has learned from some messages, [messages] of whether it may."""
-    mean, scale = told.vectors[learned].mean(axis=0), told.vectors[learned].std(axis=0) + 1e-3
-    means, may = told.means[learned], told.may[learned]
-    weights, bias = _linear((told.vectors[learned] - mean) / scale, means, may, BY_VECTORS)
-    weights = weights / scale[:, None]
-    table, beside = _linear(told.phrases[learned], means, may, BY_WORDS)
-    return ReplyModel(weights, bias - mean @ weights, Phrases(table), beside, encoder_sha256)
-
-
-def _linear(rows: Floats, means: np.ndarray, may: Floats, steps: Steps) -> tuple[Floats, Floats]:
-    """Weights, [columns, meanings], and bias, [meanings], by softmax regression among what may be meant."""
-    wanted = np.eye(len(MEANINGS), dtype=np.float64)[means]
-    weights = np.zeros((rows.shape[1] + 1, len(MEANINGS)))
-    own = np.concatenate([rows, np.ones((len(rows), 1))], axis=1).astype(np.float64)
-    first, second = np.zeros_like(weights), np.zeros_like(weights)
-    for step in range(1, steps.rounds + 1):
-        odds = own @ weights + may
-        chances = np.exp(odds - odds.max(axis=1, keepdims=True))
-        chances /= chances.sum(axis=1, keepdims=True)
-        slope = own.T @ (chances - wanted) / len(rows)
-        slope[:-1] += 2 * steps.decay * weights[:-1]
-        first = 0.9 * first + 0.1 * slope
-        second = 0.999 * second + 0.001 * slope**2
-        weights -= steps.rate * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
-    return weights[:-1].astype(np.float32), weights[-1].astype(np.float32)
+    texts = [text for text, own in zip(told.texts, may, strict=True) if own]
+    return ReplyModel(fitted(told.vectors[may], texts, told.means[may], told.may[may], FITTING), encoder_sha256)
 
 
 def figures(rows: Sequence[dict[str, Any]], told: Told, network: ReaderNetwork, encoder_sha256: str) -> Iterator[str]:
     """How often each meaning is understood of a writer whom the model has not seen, by question and probability."""
     taken, chance = np.full(len(rows), -1), np.zeros(len(rows))
     for writer in sorted(set(told.writers)):
-        model = fitted(told, told.writers != writer, encoder_sha256)
+        model = learned_from(told, told.writers != writer, encoder_sha256)
         for at in np.flatnonzero(told.writers == writer).tolist():
             text = _plain(rows[at])
             most = model.most(text, network.read(QUESTIONS[rows[at]["asked"]], "", text), kind_of(rows[at]))
@@ -166,7 +129,7 @@ def main(arguments: Sequence[str]) -> int:
     told = Told.of(rows, network)
     for line in figures(rows, told, network, digest):
         tell(line)
-    model = fitted(told, np.ones(len(rows), dtype=bool), digest)
+    model = learned_from(told, np.ones(len(rows), dtype=bool), digest)
     np.savez_compressed(options.to, **model.arrays())  # type: ignore[arg-type]
     tell(f"written to {options.to}, SHA-256 {digest_of(options.to.read_bytes())}, which belongs into artefacts.toml")
     return 0

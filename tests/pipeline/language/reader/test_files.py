@@ -96,7 +96,7 @@ def test_model_of_replies_that_is_damaged_or_of_another_reader_is_refused(folder
         load_reader(folder)
     arrays = ReplyModel.read(content).arrays()
     np.savez(path, **{**arrays, "bias": arrays["bias"][:-1]})  # type: ignore[arg-type]
-    with pytest.raises(ModelUnavailable, match=r"replies\.npz is damaged: its meanings"):
+    with pytest.raises(ModelUnavailable, match=r"replies\.npz is damaged: its weights"):
         load_reader(folder)
     np.savez(path, **{**arrays, "encoder_sha256": np.array("0" * 64)})  # type: ignore[arg-type]
     with pytest.raises(ModelUnavailable, match=r"replies\.npz is for another reader"):
