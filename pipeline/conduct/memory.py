@@ -54,15 +54,20 @@ def remembered(
     if conduct.asked == "age" and move.act != "minor" and move.then not in ("stop", "withdraw"):
         alerts = with_alert(alerts, "minor", turn_number, now)  # Asked for, and something else was told.
     if move.alert is not None:
-        alerts = with_alert(alerts, move.alert, turn_number, now)
+        alerts = with_alert(alerts, move.alert, turn_number, now, faint=not move.text)
     return conduct.model_copy(update={**changed, "alerts": alerts})
 
 
-def with_alert(alerts: tuple[CareAlert, ...], code: Care, turn_number: int, now: datetime) -> tuple[CareAlert, ...]:
-    """The alerts with one more; a new one of a kind that somebody acknowledged is not acknowledged."""
+def with_alert(
+    alerts: tuple[CareAlert, ...], code: Care, turn_number: int, now: datetime, *, faint: bool = False
+) -> tuple[CareAlert, ...]:
+    """The alerts with one more; a new one of a kind that somebody acknowledged is not acknowledged. It is `faint` where
+    all of its kind were.
+    """
+    faint = faint and all(alert.faint for alert in alerts if alert.code == code)
     return (
         *(alert for alert in alerts if alert.code != code),
-        CareAlert(code=code, turn_number=turn_number, since=now),
+        CareAlert(code=code, turn_number=turn_number, since=now, faint=faint),
     )
 
 

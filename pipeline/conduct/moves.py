@@ -218,6 +218,8 @@ def _welcome(moment: Moment) -> Move | None:
     lately = bool(alerts) and alerts[-1].code == "distress" and moment.turn_number - alerts[-1].turn_number <= 1
     if not (lately and text) or moment.closing or moment.told_words >= STORY_WORDS:
         return None
+    if says(moment, moment.texts.ask_on_words):
+        return Move("distress", moment.texts.stop_taken_back, "engine", counts=True, leaves_answer=True)
     return Move("distress", text, "stands", offers=WAYS_BACK, asks="distress")
 
 
@@ -258,6 +260,9 @@ def _decisive(moment: Moment) -> HeardAct | None:
     if not heard_acts:
         return None
     clear = [heard for heard in heard_acts if heard.about != FAINT] or heard_acts
+    risk = next((heard for heard in clear if heard.act == "risk" and heard.about != FAINT), None)
+    if risk is not None and any(heard.about == TRACES for heard in clear):
+        return risk  # Who asks whether somebody can find it, and tells of danger, is asked about that.
     weighty = [heard for heard in clear if heard.act not in SMALL_TALK] or clear
     present = [heard for heard in weighty if heard.sure] or weighty
     urgent = [h for h in present if h.act in ("wants_withdrawal", "wants_stop", "wants_pause") and h.sure]
@@ -285,12 +290,11 @@ def _accompanied(moment: Moment, move: Move) -> Move:
 def _informed(moment: Moment, move: Move) -> Move:
     """The move with an answer to what else was asked of the interviewer, which waits for nothing."""
     asked = moment.find("asks_interviewer")
-    if (
-        asked is None
-        or not asked.sure
-        or move.act not in ANSWERS_BESIDE
-        or move.then not in ("stands", "again", "engine")
-    ):
+    if asked is None or not asked.sure or move.then not in ("stands", "again", "engine"):
+        return move
+    if move.act == "asks_interviewer":
+        return move
+    if move.act not in ANSWERS_BESIDE and asked.about != TRACES:
         return move
     known = {**moment.texts.facts, **moment.facts}
     if asked.about not in known or (moment.shown and moment.asks_idea):
@@ -367,7 +371,7 @@ def _distress(moment: Moment, heard: HeardAct) -> Move:
 
 def _stop(moment: Moment) -> Move:
     """The end, with help for somebody who may be in danger."""
-    danger = any(alert.code == "risk" for alert in moment.conduct.alerts)
+    danger = any(alert.code == "risk" and not alert.faint for alert in moment.conduct.alerts)
     offers: tuple[OfferName, ...] = ("resume", "withdraw")
     return Move("wants_stop", moment.texts.stop, "stop", offers=offers, help=_help(moment) if danger else "")
 
@@ -701,6 +705,8 @@ ASKING = frozenset("what how why where when who".split())
 """Words by which a subject is told of, without an “about”: “Tell me what you did afterwards.”"""
 SUBJECT_WORDS = 10
 """Words up to which a wish for another subject that names the interview's own wants nothing else."""
+TRACES = "traces"
+"""What a question to the interviewer is about that asks who may find what was written; it is answered beside danger."""
 ANSWERS_BESIDE: frozenset[Act] = frozenset(
     {
         "complains",

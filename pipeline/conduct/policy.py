@@ -171,8 +171,8 @@ class ConductTexts(Spec):
     back_words: Several = Field(default=(), description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
         description="Truthful answers to what respondents ask, by subject: machine, person, opinion, heard, readers, "
-        "recording, names, part, data, selling, length, left, purpose, who, how_much, why_ask, help, name, language, "
-        "incentive, other; `{left}` and `{topic}` are filled in."
+        "recording, names, part, traces, data, selling, length, left, purpose, who, how_much, why_ask, help, name, "
+        "language, incentive, other; `{left}` and `{topic}` are filled in."
     )
 
 

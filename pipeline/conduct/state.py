@@ -15,12 +15,16 @@ Care = Literal["risk", "distress", "minor"]
 
 
 class CareAlert(Record):
-    """A reason for a person to look: since when, and who has acknowledged it."""
+    """A reason for a person to look: since when, and who has acknowledged it.
+
+    `faint`: so little was heard of it that nothing was said to the respondent.
+    """
 
     code: Care
     turn_number: int
     since: datetime
     acknowledged_by: str | None = None
+    faint: bool = False
 
 
 class ConductState(Record):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from config.loader import Library
-from pipeline.acts import WHERE, Act
+from pipeline.acts import CHOOSES_CALM, WHERE, Act
 from pipeline.concept import PipelineSettings
 from pipeline.outcome import HELD_BACK, STOPPING
 from pipeline.ports import QuestionRequest
@@ -27,11 +27,14 @@ from tests.support.interview import (
 Script = Mapping[str, Sequence[tuple[str, Act] | tuple[str, Act, dict[str, Any]]]]
 
 
-def interview(script: Script, **fields: Any) -> Interview:
-    """An interview whose reader hears what the script says."""
+Replies = Mapping[str, tuple[Act, str]]
+
+
+def interview(script: Script, replies: Replies | None = None, **fields: Any) -> Interview:
+    """An interview whose reader hears what the script says, and understands what is answered to what was asked back."""
     return Interview(
         configuration=configuration().model_copy(update={"conduct": conduct_policy()}),
-        reader=ScriptedReader(script),
+        reader=ScriptedReader(script, replies),
         **fields,
     )
 
@@ -391,3 +394,88 @@ async def test_what_an_idea_costs_is_answered_before_whatever_is_asked_next() ->
 )
 def test_apostrophes_in_words_are_kept_straight(typed: str, kept: str) -> None:
     assert check_answer(typed, 8000) == kept
+
+
+TEARS = "I'm crying now"
+UPSET: Script = {TEARS: [(TEARS, "distress")]}
+
+
+async def test_answer_to_what_was_asked_back_is_followed_in_whatever_words() -> None:
+    text = "hay fever that, nothing more to it at all"
+    talk = interview(UPSET, {text: ("aside", CHOOSES_CALM)})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(TEARS)
+    await talk.say(text)
+    assert event(talk)["text"].startswith("Good. I'm sorry, I misunderstood you.")
+    assert talk.state.turn_count == 2
+
+
+async def test_danger_weighs_more_than_what_is_answered() -> None:
+    text = "hay fever, and he hits me"
+    talk = interview({**UPSET, text: [(text, "risk")]}, {text: ("aside", CHOOSES_CALM)})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(TEARS)
+    await talk.say(text)
+    assert event(talk)["text"].startswith(conduct_policy().texts.risk)
+
+
+async def test_who_is_only_told_to_take_their_time_chooses_nothing() -> None:
+    told = (
+        "She said it in the kitchen and I stood there with the cloth in my hand and I could not say a word to her, not"
+        " one, and then it all came back. "
+    )
+    long = told + TEARS
+    text = "she went up to bed"
+    talk = interview({long: [(told, "tells"), (TEARS, "distress")]}, {text: ("wants_stop", "")})
+    talk.extractor.script[told.strip()] = concepts(("kitchen", "attribute"))
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(long)
+    assert event(talk)["text"].startswith(conduct_policy().texts.distress_in_story)
+    await talk.say(text, concepts(("bed", "attribute")))
+    assert talk.state.conduct.stopping_until is None
+
+
+async def test_long_wish_for_a_break_is_no_content() -> None:
+    text = "I should like to sit quietly for a minute and fetch a glass of water, if that is all right."
+    talk = interview(UPSET)
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(TEARS)
+    before = len(talk.extractor.requests)
+    await talk.say(text)
+    assert event(talk)["text"] == conduct_policy().texts.pause
+    assert len(talk.extractor.requests) == before
+
+
+async def test_who_refuses_and_goes_on_elsewhere_is_asked_of_something_else() -> None:
+    refusal = "I would rather not tell more of that. "
+    rest = (
+        "I have had my water now and I am feeling steadier, so I am quite willing to go on with the contract and with"
+        " all the letters that came of it in the end."
+    )
+    talk = interview({refusal + rest: [(refusal, "declines"), (rest, "tells")]})
+    talk.extractor.script[rest] = concepts(("water", "attribute"))
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(refusal + rest)
+    assert talk.writer.requests[-1].turned_away
+
+
+async def test_who_was_led_away_and_tells_on_is_asked_of_what_they_tell() -> None:
+    led, rest = "I was going to tell you about the Monday. ", "A woman picked up and she was completely different."
+    talk = interview({led + rest: [(led, "wants_topic", {"about": "going_on"}), (rest, "tells")]})
+    talk.extractor.script[rest] = concepts(("woman", "attribute"))
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(led + rest)
+    assert event(talk)["text"].startswith(conduct_policy().texts.cut_in)
+    assert not talk.writer.requests[-1].turned_away
+
+
+async def test_what_was_told_long_ago_is_put_right_in_the_graph() -> None:
+    text = "I said I write it on Sunday, actually it's Saturday morning."
+    talk = interview({})
+    await talk.say("I write the list on Sunday.", concepts(("write the list on Sunday", "attribute")))
+    for number in range(4):
+        await talk.say(f"Then {number}.", concepts((f"then {number}", "attribute")))
+    await talk.say(text)
+    live = [node.label for node in talk.state.surface_graph().live_nodes()]
+    assert "write the list on Sunday" not in live
+    assert any("saturday" in label.lower() for label in live)

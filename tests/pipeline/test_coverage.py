@@ -277,13 +277,15 @@ class StaysAtFirst(Stays):
         return await super().weighed(choices, worth, in_a_row) if choices[0].turn_number < 6 else 0
 
 
-async def demanding(answers: Sequence[str], writer: PlainWriter | None = None) -> tuple[list[bool], Interview]:
+async def demanding(
+    answers: Sequence[str], writer: PlainWriter | None = None, shown: str | None = None
+) -> tuple[list[bool], Interview]:
     """For each answer to a concept test whether what the concept demands was asked after it."""
     plain = configuration()
     file = Library(PipelineSettings()).configuration("coffee_mec", engine="arbitration").engine_file
     elements = tuple(Element(id=f"e{n}", label=f"the {n}th shelf of it") for n in range(9))
     demanded = (MustAsk(id="today", question="How do you manage today?"),)
-    changes = {"elements": elements, "engine": "arbitration", "must_ask": demanded}
+    changes = {"elements": elements, "engine": "arbitration", "must_ask": demanded, "stimulus": shown}
     configured = plain.model_copy(
         update={"concept": plain.concept.model_copy(update=changes), "engine_file": file, "conduct": conduct_policy()}
     )
@@ -304,6 +306,17 @@ async def test_what_a_concept_test_demands_is_asked_soon() -> None:
     assert asked == [False, True, False]
     assert interview.outcomes[1].record is not None
     assert interview.outcomes[1].record.reason == "the concept demands it, and the interview has only begun"
+
+
+async def test_question_about_the_idea_is_answered_before_what_the_concept_demands() -> None:
+    asks = "I would put the cups on it and the plates. But do I have to be in when they come for it on a Monday?"
+    asked, interview = await demanding([LONG, asks], shown="Nine shelves.")
+    assert asked == [False, True]
+    said = interview.state.utterances[-1].text
+    assert any(said.startswith(silent) for silent in conduct_policy().texts.idea_silent)
+    told, plain = await demanding([LONG, LONG], shown="Nine shelves.")
+    assert told == [False, True]
+    assert not any(silent in plain.state.utterances[-1].text for silent in conduct_policy().texts.idea_silent)
 
 
 async def test_what_a_concept_test_demands_is_asked_where_it_breaks_nothing_off() -> None:

@@ -273,3 +273,9 @@ def test_language_that_is_not_known_is_never_done() -> None:
 )
 def test_who_asks_nothing_of_the_idea_is_not_answered(answer: str) -> None:
     assert "asks" not in {lead.kind for lead in leads_of(answer, NAMES, "en")}
+
+
+def test_question_that_was_not_answered_is_still_one_however_its_teller_goes_on() -> None:
+    again = "You didn't say whether I have to be in on Monday. Anyway. It would be instead of the bread and cheese."
+    assert asks_of_idea(again, "en")
+    assert not asks_of_idea("They didn't tell me what it would cost. Anyway. It was late by then.", "en")

@@ -322,8 +322,13 @@ class PlainWriter:
 class ScriptedReader:
     """Hears in each message what it is told: words, act, and what else is known of it."""
 
-    def __init__(self, script: Mapping[str, Sequence[tuple[str, Act] | tuple[str, Act, dict[str, Any]]]]) -> None:
+    def __init__(
+        self,
+        script: Mapping[str, Sequence[tuple[str, Act] | tuple[str, Act, dict[str, Any]]]],
+        replies: Mapping[str, tuple[Act, str]] | None = None,
+    ) -> None:
         self.script = script
+        self.replies = replies or {}
 
     async def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
         found = []
@@ -333,8 +338,9 @@ class ScriptedReader:
         return tuple(found)
 
     async def reply(self, text: str, question: str, asked: AskedBack, language: str) -> HeardAct | None:
-        """Nothing: what is answered is in the script, or in the words of an offer."""
-        return None
+        """The act of what is answered, and what narrows it down."""
+        act, about = self.replies.get(text, ("tells", ""))
+        return None if act == "tells" else HeardAct(act=act, start=0, end=len(text), about=about, heard_by="reader")
 
 
 def conduct_policy(language: str = "en") -> ConductPolicy:

@@ -69,6 +69,20 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ),
     ),
     (
+        "traces",
+        (
+            r"(?:can|will|could|would|does|is) (?:he|she|they|my (?:husband|wife|partner|boyfriend|girlfriend|dad|mum"
+            r"|son|boss|parents|family))(?: be)?(?: able to| going to| ever| also)* (?:see|find|read|know|find out)"
+            rf"(?: about)? (?:this|it|that|what i)\b{_REST}",
+            r"(?:is|will|does) (?:this|it|that)(?: be)?(?: \w+)? (?:saved|stored|kept|left|stay\w*|show\w*)(?: up)?"
+            rf" (?:on|in) (?:my|this|the|here|his|her)\b{_REST}",
+            r"(?:would|will|does) (?:that|this|it) (?:take|get|wipe|delete) (?:it|this|that) off (?:my|this|the)"
+            rf" \w+{_REST}",
+            r"(?:can|could|will) (?:somebody|someone|anybody|anyone) (?:see|find|read) (?:this|it) on (?:my|this|the)"
+            rf" \w+{_REST}",
+        ),
+    ),
+    (
         "data",
         (
             rf"is my name (?:in|on|with|anywhere|on it)\b{_REST}",

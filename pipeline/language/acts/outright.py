@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.acts import DENIED, IN_PASSING, NEXT, OFFERED, UNASKED, WHERE, WHICH, Act, HeardAct
+from pipeline.acts import DENIED, IN_PASSING, NEXT, OFFERED, UNASKED, WHERE, WHICH, Act, HeardAct, Hearer
 from pipeline.language.acts.reading import Clause
 from pipeline.language.acts.words import REPORTS, about_of
 from pipeline.question.text import words
@@ -332,6 +332,7 @@ class Said:
         act, about, sure, details: as of `HeardAct`.
         start, end: the characters that say it.
         instead: acts that are none beside it.
+        by: by whom it counts as heard; what the reader alone hears is asked back first.
     """
 
     act: Act
@@ -341,6 +342,7 @@ class Said:
     sure: bool = True
     details: tuple[tuple[str, str], ...] = ()
     instead: frozenset[Act] = frozenset()
+    by: Hearer = "rules"
 
 
 def said_outright(text: str, question: str) -> tuple[Said, ...]:
@@ -458,7 +460,8 @@ def _offers(text: str) -> Said | None:
     refuses = found is not None and _RATHER_NOT.search(text[: found.start()]) is not None
     if found is None or not refuses or _told_by_others(text, found.start()):
         return None
-    named = (("topic", found["topic"].strip().removeprefix("about ")),)
+    topic = _BEHIND_A_TOPIC.split(found["topic"])[0].strip(" ,").removeprefix("about ")
+    named = (("topic", topic),)
     gone: frozenset[Act] = frozenset({"declines", "complains", "distress"})
     return Said("wants_topic", found.start(), found.end(), about=OFFERED, details=named, instead=gone)
 
@@ -567,7 +570,7 @@ def with_outright(
             clause = clauses[n]
             kept[n] = HeardAct(
                 act=one.act, start=clause.start, end=clause.end, sure=one.sure, about=one.about,
-                details=dict(one.details),
+                details=dict(one.details), heard_by=one.by,
             )  # fmt: skip
     return kept
 

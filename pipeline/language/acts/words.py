@@ -24,6 +24,7 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"\b(?:company|boss|manager|shop|doctor|school|landlord|firm|clinic|hospital|employer|husband|wife|mum|mother)\b"
             r".{0,25}\b(?:see|read|get|know|hear|find out)\b",
         ),
+        ("traces", r"\b(?:he|she|they|my \w+)(?: be able to| ever)? (?:see|find|read) (?:this|it|that)\b"),
         ("data", r"\bis my name (?:in|on|with)\b"),
         ("names", r"\bnames?\b.{0,40}\b(?:out|off|left|mention\w*|used?|written|changed?)\b|\banonym\w*"),
         ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),

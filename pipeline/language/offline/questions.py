@@ -1110,7 +1110,7 @@ def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing,
 
 
 def _acceptable(text: str, request: QuestionRequest) -> bool:
-    if _asks_of_no_moment(text, request.language):
+    if asks_of_no_moment(text, request.language):
         return False
     said = [line.text for line in request.lines if line.speaker == "respondent"]
     return not check(
@@ -1128,7 +1128,7 @@ _LED_BACK = re.compile(
 )
 
 
-def _asks_of_no_moment(text: str, language: str) -> bool:
+def asks_of_no_moment(text: str, language: str) -> bool:
     """Whether a question leads back to what is always so, and asks of a moment: “You said earlier that she eats late.
     What went through your mind at that moment?”
     """

@@ -293,6 +293,8 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
             continue
         clause = _TRAILING_SO.sub("", _SAID_AGAIN.sub("", _TAG.sub("", plain(answer[piece.start : piece.end]))))
         clause = f"{piece.subject} {clause}" if piece.subject else clause
+        if _LACKS_ITS_VERB.match(clause):
+            continue
         finished = piece.end >= within[0] + len(within[2].rstrip(" .!…"))
         if _can_be_said(clause, finished=finished) and _says_something(doc, piece):
             yield _echo(clause, piece, within[3], within[2])
@@ -452,6 +454,10 @@ def _is_anothers(verb: Token) -> bool:
 
 _HANGS_ON = re.compile(r"^\W*(?:that|which|who)(?: \w+ly)? (?:i|we|you|he|she|they)\b", re.IGNORECASE)
 """A sentence that hangs on the one before: “That I actually use.”"""
+
+
+_LACKS_ITS_VERB = re.compile(r"^(?:you|we|they|i|he|she|it) not\b", re.IGNORECASE)
+"""A subject said again before what hung on another verb: “(I was walking home and) not sat on my own.”"""
 
 
 def _runs_on(doc: Doc, start: int, end: int) -> bool:

@@ -18,6 +18,7 @@ from pipeline.acts import (
     CHOOSES_ELSE,
     CHOOSES_ON,
     ENOUGH,
+    FAINT,
     OFFERED,
     UNASKED,
     WHERE,
@@ -1305,3 +1306,26 @@ def test_who_has_no_more_to_tell_and_tells_on_is_listened_to(text: str, leaves: 
     said = text.split(". ")[0]
     move = move_for(moment(text, (said, "complains"), about=ENOUGH))
     assert (move is not None and move.leaves_thread) == leaves
+
+
+def test_help_comes_with_the_end_only_where_danger_was_spoken_of() -> None:
+    faint = after(whole("watching my wife hold hands with the chef", "risk", about=FAINT, sure=False))
+    assert [(alert.code, alert.faint) for alert in faint.alerts] == [("risk", True)]
+    assert not whole("that's me done, stop", "wants_stop", conduct=faint).help
+    spoken = after(whole("he hits me", "risk"), faint)
+    assert [(alert.code, alert.faint) for alert in spoken.alerts] == [("risk", False)]
+    assert whole("that's me done, stop", "wants_stop", conduct=spoken).help
+    again = after(whole("a faint thing", "risk", about=FAINT, sure=False), spoken)
+    assert [(alert.code, alert.faint) for alert in again.alerts] == [("risk", False)]
+
+
+def test_who_may_find_what_was_written_is_answered_beside_danger() -> None:
+    text = "he goes through this phone. Will he be able to see this?"
+    asks = text.index("Will")
+    acts = (
+        HeardAct(act="risk", start=0, end=asks, sure=False, heard_by="reader"),
+        HeardAct(act="asks_interviewer", start=asks, end=len(text), about="traces"),
+    )
+    move = move_for(replace(moment(text), acts=acts))
+    assert move is not None
+    assert move.text == f"{policy().texts.facts['traces']} {policy().texts.risk_ask}"

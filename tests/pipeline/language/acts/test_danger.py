@@ -87,3 +87,39 @@ def test_what_only_a_sentence_of_its_own_tells_is_asked_back() -> None:
     (heard,) = ActHearing(*parts, reader.danger).read_sync(text, question, "en")
     assert (heard.act, heard.sure) == ("risk", False)
     assert ActHearing(*parts).read_sync(text, question, "en") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My wages go to his account too, so it's him paying really.",
+        "And he put a thing on it so he can see where I am.",
+        "But the card is with my husband, he gives me for the bus and for lunch.",
+        "At home I cannot be long, my husband looks after who I called.",
+        "I said he goes through my phone.",
+        "I was afraid to ask him that week.",
+    ],
+)
+def test_who_lives_under_somebodys_thumb_is_asked_about_danger(text: str) -> None:
+    [said] = in_danger(text)
+    assert (said.act, said.sure, said.by) == ("risk", False, "reader")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She said he goes through my phone, in that film.",
+        "My card was declined at the till.",
+        "He follows me on insta still.",
+        "I was afraid to ask the teacher.",
+        "We keep an app so the kids can see where the bus is.",
+    ],
+)
+def test_what_only_sounds_like_it_is_not(text: str) -> None:
+    assert in_danger(text) == ()
+
+
+@pytest.mark.parametrize("text", ["I get a bit scared of him, if I'm honest.", "I'm frightened he'll read it."])
+def test_who_is_afraid_of_somebody_is_in_danger(text: str) -> None:
+    [said] = in_danger(text)
+    assert (said.act, said.sure, said.by) == ("risk", True, "rules")

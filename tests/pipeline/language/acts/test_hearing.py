@@ -1041,3 +1041,41 @@ def test_when_somebody_would_leave_is_no_wish_to_stop(trained: ActHearing, text:
     question = "He was quick. Say a little more about that."
     heard = heeded(text, trained.read_sync(text, question, "en"))
     assert any(act.act == "wants_stop" for act in heard) == ends, heard
+
+
+@pytest.mark.parametrize("when", ["Last night.", "This morning.", "On Sunday, the 3rd.", "two weeks ago"])
+def test_sentence_that_only_says_when_tells_of_no_danger(when: str) -> None:
+    reader = load_reader()
+    question = "Think back to the last time you had to decide what there is to eat. What was going on?"
+    assert reader.danger is not None
+    assert reader.danger.most(when, reader.network.read(question, "", when))[0] == -np.inf
+    both = f"{when} He locks me in and hits me."
+    assert reader.danger.most(both, reader.network.read(question, "", both))[0] > 2
+
+
+def test_complaint_and_counter_question_that_begin_a_message_are_no_part_of_a_story(trained: ActHearing) -> None:
+    silly = (
+        "Say more about fennel? That's a silly question. Everything was for two or four people. I was throwing away"
+        " half of it by Friday."
+    )
+    start = silly.index("That's")
+    complaint = HeardAct(act="complains", start=start, end=silly.index("Everything"))
+    rest = HeardAct(act="tells", start=complaint.end, end=len(silly))
+    first = HeardAct(act="tells", start=0, end=start)
+    assert [one.act for one in heeded(silly, (first, complaint, rest))] == ["tells", "complains", "tells"]
+    asked = (
+        "I beg your pardon, I do not understand that question. I had only said that I wished to fetch a glass of water"
+        " and sit quietly for a minute, because I was upset."
+    )
+    heard = heeded(asked, trained.read_sync(asked, "What were you going by?", "en"))
+    assert "asks_back" in [one.act for one in heard]
+
+
+def test_what_is_asked_takes_nothing_of_the_sentence_before_and_who_works_at_a_school_is_no_child(
+    trained: ActHearing,
+) -> None:
+    job = "I'm the secretary at the primary school, mornings till four. "
+    text = f"{job}Do you want to hear about my work though, or was it more about the meals?"
+    question = "You have to be at the school office by eight. Tell me a bit more about that."
+    heard = trained.read_sync(text, question, "en")
+    assert [(one.act, one.start) for one in heard] == [("tells", 0), ("asks_back", len(job))]

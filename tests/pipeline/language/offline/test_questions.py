@@ -28,6 +28,7 @@ from pipeline.language.offline.questions import (
     WHAT_ELSE,
     WORTH_BACK,
     OfflineQuestionWriter,
+    asks_of_no_moment,
     compose,
     is_dont_know,
     wordings,
@@ -1470,3 +1471,27 @@ def test_sympathy_is_not_said_again_with_a_question_in_other_words() -> None:
     asked = "I'm sorry. Tell me a bit more about that."
     again = request("means_end_chain", None, kind="rephrase", answer="sorry for the dog or for asking", original=asked)
     assert "sorry" not in compose(again)
+
+
+def test_what_else_there_is_is_not_asked_twice_of_who_tells_something() -> None:
+    told = "Not a lot really. There's not much more to it. My daughter said that it was pasta again."
+    bound = next(each for each in METHODS["critical_incident"].strategies if each.node_binding == "required")
+    before = request("critical_incident", bound, label="pasta again", answer=told, all_questions=("What then?",) * 10)
+    assert WHAT_ELSE.search(compose(before))
+    just = (*["What then?"] * 9, "What else from that time has stayed with you?")
+    assert not WHAT_ELSE.search(compose(before.model_copy(update={"all_questions": just})))
+
+
+@pytest.mark.parametrize(
+    ("text", "misled"),
+    [
+        ("You said earlier that your daughter gets fed by a pump. What went through your mind at that moment?", True),
+        ("You told me a while ago that she eats late. What was that like for you?", True),
+        ("You said earlier that your daughter gets fed by a pump. Say a little more about that.", False),
+        ("You said earlier that the pump broke. What went through your mind at that moment?", False),
+        ("What went through your mind at that moment?", False),
+    ],
+)
+def test_nobody_is_led_back_to_what_is_always_so_and_asked_of_a_moment(text: str, misled: bool) -> None:
+    assert asks_of_no_moment(text, "en") == misled
+    assert not asks_of_no_moment(text, "de")

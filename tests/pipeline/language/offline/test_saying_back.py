@@ -487,3 +487,26 @@ def test_such_a_probe_is_asked_once_and_not_of_who_said_what_they_thought(
     assert [said.text.split(". ")[1] for each in (again, thinking) for said in back.found(each)] == [
         "What was that like for you?"
     ] * 2
+
+
+def test_short_denial_of_what_is_is_worth_less_than_one_of_what_was(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("You haven't done it.", "You didn't do it."):
+        monkeypatch.setitem(RATINGS, text, 2.8)
+    now, then = (
+        back.found(request(answer, focus_label=answer, focus_quote=answer))[0]
+        for answer in ("I haven't done it.", "I didn't do it.")
+    )
+    assert (now.rating, then.rating) == (2.8, 2.8)
+    assert now.value < then.value
+
+
+def test_verb_of_a_parsed_clause_tells_whether_it_is_so_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(echo_worth, "worths", rated)
+    monkeypatch.setitem(RATINGS, "You swipe them away.", 2.8)
+    LIKELY["like"] = 2.0
+    answer = "And I've got so many reminders already, dentist, football. I just swipe them away."
+    asked = request(answer, focus_label="swipe them away", focus_quote="swipe them away")
+    [said] = [one for one in SayingBack(NO_MODEL, DocCache(load_model())).found(asked) if "swipe" in one.text]
+    assert said.text == "You swipe them away. What is that like for you?"
