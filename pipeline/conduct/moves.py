@@ -75,6 +75,33 @@ LONG_MESSAGE = 8
 REPAIRS: frozenset[Act] = frozenset(
     {"asks_back", "asks_interviewer", "complains", "corrects", "wants_pause", "distress", "risk"}
 )
+ROOT = 4
+"""First letters of a word by which the subject of the interview is known again: “meals”, “meal planning”."""
+ASKING = frozenset("what how why where when who".split())
+"""Words by which a subject is told of, without an “about”: “Tell me what you did afterwards.”"""
+SUBJECT_WORDS = 10
+"""Words up to which a wish for another subject that names the interview's own wants nothing else."""
+TRACES = "traces"
+"""What a question to the interviewer is about that asks who may find what was written; it is answered beside danger."""
+ANSWERS_BESIDE: frozenset[Act] = frozenset(
+    {
+        "complains",
+        "wants_topic",
+        "declines",
+        "dont_know",
+        "wants_pause",
+        "wants_stop",
+        "corrects",
+        "aside",
+        "thanks_greets",
+    }
+)
+"""Acts beside which a question to the interviewer is answered as well."""
+SAID_AGAIN = 14
+"""Words of a correction up to which what is right is said back; a longer one says more than that."""
+MOST_EASED = 3
+"""How often an interview helps somebody who does not know by an easier question, before it simply goes on."""
+_PERSONS = {"my": "your", "mine": "yours", "me": "you", "i": "you", "our": "your", "we": "you", "us": "you"}
 _TO_YOU = re.compile(r"\byou\b|\b(?:Sie|du)\b|\bأنت\b", re.IGNORECASE)
 """Words by which a complaint in the middle of a story is to the interviewer."""
 _WHOM_FOR = re.compile(
@@ -85,6 +112,12 @@ _WHOM_FOR = re.compile(
 """Asks whom an idea is for."""
 _WHICH = re.compile(r"\W*(?:more )?(?:(?:about|of) )?(?:which|what)\b[^.!?]{0,60}\?\W*$", re.IGNORECASE)
 """A message that only asks which of several things is meant."""
+_ONE_OF = re.compile(
+    r"\b(?:what|which)\b,? [^.!?]{0,40}\bor\b[^.!?]{1,40}\?"
+    r"|^\W*(?:about )?(?:the|my|that) [^.!?,]{1,30} or [^.!?]{1,40}\?",
+    re.IGNORECASE,
+)
+"""Asks which of two things is meant: “more about what, the door or the people?”"""
 _BY_THE_WAY = re.compile(
     r"\b(?:as|like) i(?:'ve|’ve)?(?: just| already)? (?:say|said|told you|mentioned)\b", re.IGNORECASE
 )
@@ -529,7 +562,9 @@ def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
         return None  # It is the idea that is not clear, not the question.
     if heard.about == WHICH and len(moment.said[heard.end :].split()) >= LONG_TELLING:
         return Move("asks_back", "", "engine", counts=True)  # They have chosen themselves.
-    if heard.about == WHICH and moment.texts.which:
+    one_of = not moment.shown and _ONE_OF.search(moment.said[heard.start : heard.end]) is not None
+    which = heard.about == WHICH or one_of
+    if which and moment.texts.which and moment.told_words < LONG_TELLING:
         return Move("asks_back", moment.texts.which.replace("{topic}", moment.topic), "stands")
     if moment.told_words >= LONG_TELLING:
         unclear = moment.texts.asked_unclearly
@@ -697,35 +732,6 @@ def _names_the_subject(moment: Moment, heard: HeardAct) -> bool:
     named = heard.details.get("topic", "") or moment.said[heard.start : heard.end]
     roots = {word[:ROOT] for word in words(moment.topic) if len(word) >= ROOT}
     return len(named.split()) <= SUBJECT_WORDS and any(word[:ROOT] in roots for word in words(named))
-
-
-ROOT = 4
-"""First letters of a word by which the subject of the interview is known again: “meals”, “meal planning”."""
-ASKING = frozenset("what how why where when who".split())
-"""Words by which a subject is told of, without an “about”: “Tell me what you did afterwards.”"""
-SUBJECT_WORDS = 10
-"""Words up to which a wish for another subject that names the interview's own wants nothing else."""
-TRACES = "traces"
-"""What a question to the interviewer is about that asks who may find what was written; it is answered beside danger."""
-ANSWERS_BESIDE: frozenset[Act] = frozenset(
-    {
-        "complains",
-        "wants_topic",
-        "declines",
-        "dont_know",
-        "wants_pause",
-        "wants_stop",
-        "corrects",
-        "aside",
-        "thanks_greets",
-    }
-)
-"""Acts beside which a question to the interviewer is answered as well."""
-SAID_AGAIN = 14
-"""Words of a correction up to which what is right is said back; a longer one says more than that."""
-MOST_EASED = 3
-"""How often an interview helps somebody who does not know by an easier question, before it simply goes on."""
-_PERSONS = {"my": "your", "mine": "yours", "me": "you", "i": "you", "our": "your", "we": "you", "us": "you"}
 
 
 def _to_you(topic: str) -> str:

@@ -185,6 +185,10 @@ THANKED_IN = 4
 """Latest questions of which none has thanked, where a list goes on after what weighs."""
 MUCH = 15
 """Words of an answer after which the last question does not come without a word of thanks."""
+_A_PIECE = re.compile(r"[“„\"]?(?:i|it|we|he|she|they|that|this)\b(?:\W+\w+){0,3}\W*$", re.IGNORECASE)
+"""A piece of a sentence in quotation marks that nobody is asked about again: “I eat it”."""
+_POINTS = re.compile(r"\bthat\b(?= (?:make|mean|do|give|like|for|was|is|happen)\b|\W*$| about\b)", re.IGNORECASE)
+"""A “that” that may stand for several things."""
 TIE = 0.01
 """By how much a probe is worth less than the one before it, so that each has its turn."""
 FLOOR = 1.3
@@ -682,6 +686,8 @@ def _without_leads(question: str, speaking: LanguagePhrasing) -> str:
 def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> Iterator[str]:
     """Rephrasings: what it is about, said plainly; then other forms of the same strategy and focus."""
     original = request.original or ""
+    if about is not None and about.kind == "quote" and _A_PIECE.match(about.text):
+        about = None
     if _asks_which(_last_answer(request) or "", speaking):
         yield from _asked(_turned(speaking.whichever, request, "which"), request, speaking, None)
     if about is not None:
@@ -699,6 +705,9 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
             turned = _turned(pool_of_openings, request, "opening")
             yield from _different(_asked(turned, request, speaking, None), original)
     original = _without_leads(_without_sympathy(original, speaking), speaking)
+    if _POINTS.search(" ".join(sentences(original)[-1:])):
+        # “How does that make you feel?” is no clearer in other words.
+        yield from _asked(_turned(speaking.whichever, request, "which"), request, speaking, None)
     spoken = original if speaking.keep_case else uncapitalised(original)
     for lead in _turned(speaking.rephrase, request, "rephrase"):
         if original:

@@ -293,7 +293,7 @@ def _echoes(answer: str, doc: Doc) -> Iterator[Echo]:
             continue
         clause = _TRAILING_SO.sub("", _SAID_AGAIN.sub("", _TAG.sub("", plain(answer[piece.start : piece.end]))))
         clause = f"{piece.subject} {clause}" if piece.subject else clause
-        if _LACKS_ITS_VERB.match(clause):
+        if _LACKS_ITS_VERB.match(clause) or _THERE.search(within[2][: piece.start - within[0]]):
             continue
         finished = piece.end >= within[0] + len(within[2].rstrip(" .!…"))
         if _can_be_said(clause, finished=finished) and _says_something(doc, piece):
@@ -458,6 +458,10 @@ _HANGS_ON = re.compile(r"^\W*(?:that|which|who)(?: \w+ly)? (?:i|we|you|he|she|th
 
 _LACKS_ITS_VERB = re.compile(r"^(?:you|we|they|i|he|she|it) not\b", re.IGNORECASE)
 """A subject said again before what hung on another verb: “(I was walking home and) not sat on my own.”"""
+
+
+_THERE = re.compile(r"\bthere\s*$", re.IGNORECASE)
+"""What stands before “I am on my anniversary” where that is told as a story: “So there I am …”"""
 
 
 def _runs_on(doc: Doc, start: int, end: int) -> bool:

@@ -1197,6 +1197,9 @@ def test_who_thought_it_was_about_the_subject_is_asked_about_it() -> None:
 def test_who_asks_which_of_two_things_to_tell_is_told() -> None:
     move = whole("do you want to hear about my work or the coffee?", "asks_back", about=WHICH)
     assert (move.then, move.text) == ("stands", "Whichever of the two matters more to you; the study is about coffee.")
+    meant = "more about what, the door or the people?"
+    assert move_for(moment(f"{meant} half the time it's off", (meant, "asks_back"))) == move
+    assert whole("what do you mean by that?", "asks_back").then == "simpler"
     text = "do you want the time with the crown or just the place? crown was worse by a mile"
     chosen = move_for(moment(text, (text[: text.index("?") + 1], "asks_back"), about=WHICH))
     assert chosen is not None

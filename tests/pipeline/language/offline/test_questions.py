@@ -1495,3 +1495,22 @@ def test_what_else_there_is_is_not_asked_twice_of_who_tells_something() -> None:
 def test_nobody_is_led_back_to_what_is_always_so_and_asked_of_a_moment(text: str, misled: bool) -> None:
     assert asks_of_no_moment(text, "en") == misled
     assert not asks_of_no_moment(text, "de")
+
+
+def test_what_pointed_at_several_things_is_not_said_again_in_other_words() -> None:
+    asked = request("means_end_chain", None, kind="rephrase", original="How does that make you feel?", answer="Calm.")
+    assert "the one that matters most" in compose(asked)
+    plain = request(
+        "means_end_chain", None, kind="rephrase", original="What matters to you about them?", answer="Calm."
+    )
+    assert "the one that matters most" not in compose(plain)
+    bound = next(each for each in METHODS["means_end_chain"].strategies if each.node_binding == "required")
+    piece = request(
+        "means_end_chain",
+        bound,
+        kind="rephrase",
+        label="I eat it",
+        original="How is that for you?",
+        answer="So I eat it.",
+    )
+    assert "“I eat it”" not in compose(piece)

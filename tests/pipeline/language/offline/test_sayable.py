@@ -214,6 +214,8 @@ def test_what_another_sentence_begins_with_limits_nothing() -> None:
         ("go on the bus and sit upstairs", "Go on"),
         ("hands go numb cant feel the bricks", "feel"),
         ("Omelette, ate it standing up.", "Omelette"),
+        ("So there I am on my anniversary, watching my wife hold hands with the chef.", "You are on"),
+        ("I was glad I was walking home with her and not sat on my own like him.", "You not"),
         ("That I actually use, when I remember to load it before work.", "use"),
         ("It would be instead of the bread and cheese my husband and I have when I'm home late.", "your husband."),
     ],
