@@ -68,6 +68,9 @@ TOLD_WRONG = "told_wrong"
 """What narrows a correction down to one of what its teller told, which the interviewer has not said back."""
 FAINT = "faint"
 """What narrows a danger down to one of which so little is heard that it is told like the rest, and only alerts."""
+CONTROLLED = "controlled"
+"""What narrows a danger down to one that somebody tells of without calling it one: it alerts, and is asked about where
+danger was heard before. It is told like the rest."""
 UNASKED = "unasked"
 """What narrows the wish for another subject down to what somebody says they were not asked."""
 NEXT = "next"
@@ -215,7 +218,7 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
     """
     if not acts:
         return text
-    content = (act for act in acts if act.act == "tells" or act.about in (FAINT, PUT_RIGHT_AT_ONCE))
+    content = (act for act in acts if act.act == "tells" or act.about in (FAINT, CONTROLLED, PUT_RIGHT_AT_ONCE))
     parts = [words_of(text, act).strip() for act in content]
     return "\n\n".join(part for part in parts if part)
 

@@ -126,6 +126,10 @@ _I_SAID: Final = re.compile(
 """Says again what was said, and nothing else."""
 _CLAIMED: Final = re.compile(r"\b(?:i|we) (?:said|told you|put|wrote|meant to say|called it)\b", re.IGNORECASE)
 """Words before what somebody says again that they said, …"""
+_TO_OTHERS: Final = re.compile(
+    r"[^.!?]*\b(?:to (?:him|her|them|us|the|my)|would|i'd|i'll|will)\b|\W*(?:him|her|them)\b", re.IGNORECASE
+)
+"""Words by which somebody tells what they said to others, or would do."""
 _TURNS: Final = re.compile(
     r"[\s,;:–—-]+(?:(?:but|no|sorry|well|and),? )*(?:actually|in fact|no,|sorry|i mean|i meant|i should(?: ha)?ve said"
     r"|(?:it|that) (?:was|is|should be) (?:actually|really|more like)|it'?s (?:actually|really|more like)"
@@ -266,6 +270,8 @@ def _claimed(part: str, told: Sequence[str]) -> tuple[str, tuple[int, int]] | No
         return None
     start, end = _behind(part, turn.end())
     said = part[claim.end() : turn.start()]
+    if _TO_OTHERS.match(said):
+        return None  # “I said Sunday to her”, “I said I would be there at seven”
     for find in (_counted, _placed, _alike):
         found = find(part[start:end], said)
         if found is not None and any(_holds(found[0], one) for one in told):

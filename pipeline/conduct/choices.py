@@ -13,8 +13,10 @@ from pipeline.acts import (
     CHOOSES_CALM,
     CHOOSES_ELSE,
     CHOOSES_ON,
+    FAINT,
     Act,
     AskedBack,
+    HeardAct,
 )
 from pipeline.conduct.move import Moment
 from pipeline.conduct.policy import OfferName
@@ -24,6 +26,10 @@ LONG_TELLING = 4
 """From so many words on, what is told beside an act answers the question."""
 LONGEST_CHOICE = 12
 """Words of a message that may choose what it has among others; longer ones say more than that."""
+SHORTEST_WISH = 4
+"""Words of a sentence up to which it wishes for a break without a word of wishing."""
+WEIGHTY: frozenset[Act] = frozenset({"risk", "wants_withdrawal", "minor"})
+PLAINLY: frozenset[Act] = frozenset({"wants_stop", "asks_interviewer", "asks_back"})
 LONGEST_WISH = 25
 """Words of a message up to which one wishes for a break in other words than it was offered in."""
 BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resume"})
@@ -49,11 +55,9 @@ def chosen_offer(moment: Moment) -> OfferName | None:
     labels = {plain(moment.texts.offers[name]): name for name in moment.conduct.offers if name in moment.texts.offers}
     if said in labels:
         return labels[said]
-    if _wants_break(moment):
-        return "pause"
+    if is_decided(moment):
+        return None
     goes_on = next((name for name in ("go_on", "carry_on") if name in moment.conduct.offers), None)
-    if is_calm(moment) or is_well(moment):
-        return "go_on"
     if goes_on is not None and says(moment, moment.texts.go_on_words):
         return goes_on
     if not labels or len(said.split()) > LONGEST_CHOICE:
@@ -62,6 +66,53 @@ def chosen_offer(moment: Moment) -> OfferName | None:
     found = [name for name in found if name == "pause" or not stops_by_rule(moment)]
     denied = begins(said, moment.texts.no_begins)
     return found[0] if len(found) == 1 and not (denied and found[0] == "pause") else None
+
+
+def is_decided(moment: Moment) -> bool:
+    """Whether all of a message was understood to choose to stop, or a break: no other words of it choose."""
+    return any(
+        act.act in ("wants_stop", "wants_pause") and act.heard_by == "offer" and act.end - act.start >= len(moment.said)
+        for act in moment.acts
+    )
+
+
+def wished(moment: Moment) -> HeardAct | None:
+    """The act of a message by which somebody who seemed upset chooses a way on in words that are known; None else.
+
+    A break that is wished for, that they are not upset, or that they are well.
+    """
+    if _wants_break(moment):
+        return HeardAct(act="wants_pause", start=0, end=len(moment.said), heard_by="offer")
+    if not (offers_ways_on(moment) and _in_few_words(moment)):
+        return None
+    about = ""
+    if says(moment, moment.texts.calm_words):
+        about = CHOOSES_CALM
+    elif says(moment, moment.texts.fine_words):
+        about = CHOOSES_ON
+    return HeardAct(act="aside", start=0, end=len(moment.said), about=about, heard_by="offer") if about else None
+
+
+def says_exactly(moment: Moment) -> bool:
+    """Whether a message is a label of an offer, a yes or a no, or after the question whether to stop a word for it."""
+    said, texts = plain(moment.said), moment.texts
+    known = [*texts.yes_words, *texts.no_words, *(texts.stop_words if moment.conduct.asked == "stop" else ())]
+    return is_labelled(moment) or (moment.conduct.asked != "" and said in {plain(word) for word in known})
+
+
+def outweighs(acts: Sequence[HeardAct], asked: AskedBack | None, *, plainly: bool = True) -> bool:
+    """Whether something in a message weighs more than what it chooses of what was offered or asked.
+
+    Danger, a wish to delete, an age; and, where that is asked for `plainly`, a wish to stop, or a question, of which
+    rules are sure.
+    """
+    own: dict[AskedBack | None, Act] = {"risk": "risk", "withdrawal": "wants_withdrawal"}
+    for act in acts:
+        if act.act == own.get(asked) or act.about == FAINT:
+            continue
+        if act.act in WEIGHTY or (plainly and act.act in PLAINLY and act.sure and act.heard_by == "rules"):
+            return True
+    return False
 
 
 def _wants_break(moment: Moment) -> bool:
@@ -76,7 +127,7 @@ def _wants_break(moment: Moment) -> bool:
         return False
     if len(said.split()) > (LONGEST_CHOICE if in_a_story else LONGEST_WISH):
         return False
-    if not says(moment, moment.texts.break_words):
+    if not _wishes_for(moment, moment.texts.break_words):
         return False
     on = _first(said, moment.texts.go_on_words)
     return on < 0 or on > _first(said, moment.texts.break_words)
@@ -87,19 +138,26 @@ def _first(said: str, words: Sequence[str]) -> int:
     return min((at for word in words if (at := f" {said} ".find(f" {plain(word)} ")) >= 0), default=-1)
 
 
+def _wishes_for(moment: Moment, words: Sequence[str]) -> bool:
+    """Whether one of some words stands behind a word of wishing, in the same sentence, and is not denied."""
+    for sentence in sentences(moment.said):
+        said = plain(sentence)
+        at, wish = _first(said, words), _first(said, moment.texts.wish_words)
+        by_wish = not moment.texts.wish_words or 0 <= wish < at or len(said.split()) <= SHORTEST_WISH
+        if at >= 0 and by_wish and not _DENIES.search(f" {said} "[:at]):
+            return True
+    return False
+
+
 def is_calm(moment: Moment) -> bool:
-    """Whether somebody whose being upset was spoken of says in a few words that they are not."""
-    if any(act.about == CHOOSES_CALM for act in moment.acts):
-        return True
-    return offers_ways_on(moment) and _in_few_words(moment) and has(plain(moment.said), moment.texts.calm_words)
+    """Whether somebody whose being upset was spoken of was understood to say that they are not."""
+    return any(act.about == CHOOSES_CALM for act in moment.acts)
 
 
 def is_well(moment: Moment) -> bool:
-    """Whether they say in a few words that they are well, and nothing denies it or wants to stop."""
-    if any(act.about == CHOOSES_ON for act in moment.acts):
-        return not says(moment, moment.texts.tell_on_words)
-    fine = offers_ways_on(moment) and _in_few_words(moment) and says(moment, moment.texts.fine_words)
-    return fine and moment.find("wants_stop") is None
+    """Whether they were understood to be well, and to go on without telling on of what it was about."""
+    well = any(act.about == CHOOSES_ON for act in moment.acts)
+    return well and not says(moment, moment.texts.tell_on_words)
 
 
 def offers_ways_on(moment: Moment) -> bool:
@@ -152,6 +210,19 @@ def asked_back(moment: Moment) -> str:
     texts = moment.texts
     by_name = {"stop": texts.stop_ask, "pause": texts.pause_ask, "distress": texts.distress_ask, "risk": texts.risk_ask}
     return by_name.get(moment.conduct.asked, "")
+
+
+def question_of(moment: Moment, asked: AskedBack) -> str:
+    """How it was asked what a message answers, as the reader has learned to read answers behind it."""
+    texts = moment.texts
+    by_name: dict[AskedBack, str] = {
+        "stop": texts.stop_ask,
+        "pause": texts.pause_ask,
+        "risk": texts.risk_ask,
+        "withdrawal": texts.withdrawal_ask,
+    }
+    ways = texts.distress_ask if moment.conduct.asked == "distress" else texts.distress
+    return by_name.get(asked, ways)
 
 
 _OFFERED_ACTS: dict[OfferName, Act] = {
@@ -210,6 +281,8 @@ def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
         return "yes"
     if said in {plain(word) for word in texts.no_words}:
         return "no"
+    if is_decided(moment):
+        return None
     short = len(said.split()) <= LONGEST_CHOICE
     if asked == "withdrawal" and _confirms(moment):
         return "yes"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from pipeline.acts import (
+    CONTROLLED,
     ENOUGH,
     FAINT,
     LEAVES,
@@ -28,6 +29,7 @@ from pipeline.conduct.choices import (
     LONG_TELLING,
     LONGEST_CHOICE,
     answer_of,
+    asked_of,
     begins,
     chosen_offer,
     has,
@@ -35,6 +37,7 @@ from pipeline.conduct.choices import (
     is_label,
     is_well,
     names_part,
+    outweighs,
     plain,
     returned,
     says,
@@ -75,8 +78,18 @@ LONG_MESSAGE = 8
 REPAIRS: frozenset[Act] = frozenset(
     {"asks_back", "asks_interviewer", "complains", "corrects", "wants_pause", "distress", "risk"}
 )
-ROOT = 4
-"""First letters of a word by which the subject of the interview is known again: “meals”, “meal planning”."""
+LONG_WORD = 4
+"""Letters of a word that names something."""
+_AWAY = re.compile(
+    r"\b(?:other than|stop|not|n't|instead of|away|off|bored|tired|sick of|enough|rather than|anything but|from)\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody would leave the subject that they name."""
+_ASKING_WORDS = frozenset(
+    "about talk talking tell speak stay stick back rather just then please could can't with want like better more"
+    " thought wanted were talked asking question ask let's lets maybe really well okay that this fine".split()
+)
+"""Words with which people ask for a subject."""
 ASKING = frozenset("what how why where when who".split())
 """Words by which a subject is told of, without an “about”: “Tell me what you did afterwards.”"""
 SUBJECT_WORDS = 10
@@ -193,6 +206,8 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
 
 def _chosen(moment: Moment) -> Move | None:
     """The move of a respondent who chose what was offered, or answers what was asked back."""
+    if outweighs(moment.acts, asked_of(moment), plainly=False):
+        return None
     texts, offer = moment.texts, chosen_offer(moment)
     match offer:
         case "go_on":
@@ -209,7 +224,7 @@ def _chosen(moment: Moment) -> Move | None:
             return _carry_on(moment)
         case "withdraw":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
-    if returned(moment):
+    if returned(moment) and not outweighs(moment.acts, None):
         return _where(moment) or _welcome(moment) or _carry_on(moment)
     if moment.conduct.asked == "stop" and moment.find("thanks_greets") and moment.told_words < STORY_WORDS:
         return _stop(moment)
@@ -294,7 +309,8 @@ def _decisive(moment: Moment) -> HeardAct | None:
         return None
     clear = [heard for heard in heard_acts if heard.about != FAINT] or heard_acts
     risk = next((heard for heard in clear if heard.act == "risk" and heard.about != FAINT), None)
-    if risk is not None and any(heard.about == TRACES for heard in clear):
+    ends = any(heard.act in ("wants_withdrawal", "wants_stop") and heard.sure for heard in clear)
+    if risk is not None and not ends and any(heard.about == TRACES for heard in clear):
         return risk  # Who asks whether somebody can find it, and tells of danger, is asked about that.
     weighty = [heard for heard in clear if heard.act not in SMALL_TALK] or clear
     present = [heard for heard in weighty if heard.sure] or weighty
@@ -353,6 +369,8 @@ def _risk(moment: Moment, heard: HeardAct) -> Move:
         # Too weak a sign to break off what is told; a person looks at it.
         return Move("risk", "", "engine", counts=True, alert="risk")
     before = any(alert.code == "risk" for alert in moment.conduct.alerts)
+    if heard.about == CONTROLLED and not before:
+        return Move("risk", "", "engine", counts=True, alert="risk")
     if heard.heard_by == "reader" and not heard.sure and moment.texts.risk_ask and moment.conduct.asked != "risk":
         return Move(
             "risk",
@@ -728,10 +746,15 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
 
 
 def _names_the_subject(moment: Moment, heard: HeardAct) -> bool:
-    """Whether what somebody would rather be asked about is what the interview is about: “Ask me about coffee.”"""
+    """Whether what somebody would rather be asked about is what the interview is about, all of it and nothing else:
+    “Ask me about coffee.”
+    """
     named = heard.details.get("topic", "") or moment.said[heard.start : heard.end]
-    roots = {word[:ROOT] for word in words(moment.topic) if len(word) >= ROOT}
-    return len(named.split()) <= SUBJECT_WORDS and any(word[:ROOT] in roots for word in words(named))
+    if heard.about == OFFERED or len(named.split()) > SUBJECT_WORDS or _AWAY.search(named):
+        return False
+    own = {word.removesuffix("s") for word in words(moment.topic) if len(word) >= LONG_WORD}
+    content = {word.removesuffix("s") for word in words(named) if len(word) >= LONG_WORD and word not in _ASKING_WORDS}
+    return bool(own & content) and content <= own
 
 
 def _to_you(topic: str) -> str:

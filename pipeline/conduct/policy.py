@@ -162,8 +162,11 @@ class ConductTexts(Spec):
         default=(), description="Parts of a message that mean: to go on telling of what it is about."
     )
     break_words: Several = Field(
-        default=(), description="Parts of a message that mean: a break, where ways on were offered, unless denied."
+        default=(),
+        description="Parts of a message that mean: a break, where ways on were offered, unless denied; behind one of "
+        "`wish_words`, if there are any.",
     )
+    wish_words: Several = Field(default=(), description="Words with which people wish for something.")
     calm_words: Several = Field(
         default=(), description="Parts of a message by which somebody whose being upset was spoken of is not upset."
     )

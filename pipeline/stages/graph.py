@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from typing import ClassVar
 
@@ -158,7 +159,8 @@ def _corrected_by(wrong: str, answers: Sequence[Utterance]) -> frozenset[str]:
     the last one that has.
     """
     latest = answers[-CORRECTED_ANSWERS:]
-    said = [answer for answer in answers if wrong and wrong.casefold() in answer.text.casefold()]
+    whole = re.compile(rf"(?<!\w){re.escape(wrong)}(?!\w)", re.IGNORECASE)
+    said = [answer for answer in answers if wrong and whole.search(answer.text)]
     if said and not any(answer in said for answer in latest):
         latest = said[-1:]
     return frozenset(answer.id for answer in latest)

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import ClassVar
 
-from pipeline.acts import FAINT, WHERE, Act, HeardAct, heeded, told
-from pipeline.conduct.choices import asked_back, asked_of, chosen_act, is_labelled, returned
+from pipeline.acts import ANSWERS_NO, FAINT, WHERE, HeardAct, heeded, told
+from pipeline.conduct.choices import (
+    asked_back,
+    asked_of,
+    chosen_act,
+    outweighs,
+    question_of,
+    returned,
+    says_exactly,
+    wished,
+)
 from pipeline.conduct.moment import moment_of
 from pipeline.conduct.move import Moment
 from pipeline.conduct.moves import meant, put_right
@@ -21,8 +31,6 @@ from pipeline.grid.steps import begun
 from pipeline.ports import ActReader
 from pipeline.state import Utterance, utterance_id
 
-WEIGHTIER: frozenset[Act] = frozenset({"risk", "wants_withdrawal", "minor"})
-"""Acts beside which it does not count what somebody answers to what was asked back."""
 SAYS_MORE = 14
 """Words of a message from which on one that chooses what is offered tells something besides, which is not lost."""
 
@@ -129,19 +137,21 @@ class UtteranceStage:
         if moment is None or not text:
             return ()
         chosen = chosen_act(moment)
-        if chosen is not None and returned(moment):
-            lost = [
-                act for act in await self._reader.read(text, question, context.state.language) if act.about == WHERE
-            ]
-            if lost:
-                return (*lost,)
-        reply = await self._replied(context, moment, text)
-        if reply is not None:
-            return (reply,)
-        if chosen == "wants_pause" or (chosen is not None and len(text.split()) <= SAYS_MORE):
+        if chosen is not None and says_exactly(moment):
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
         asked = asked_back(moment) or question
-        heard = meant(moment, await self._reader.read(text, asked, context.state.language))
+        read = await self._reader.read(text, asked, context.state.language)
+        if chosen is not None and returned(moment) and (lost := [act for act in read if act.about == WHERE]):
+            return (*lost,)
+        clear, kind = heeded(text, read), asked_of(moment)
+        if not outweighs(clear, kind):
+            reply = await self._replied(context, moment, clear) or wished(moment)
+            if reply is not None:
+                return (reply,)
+        by_words = not outweighs(clear, kind, plainly=returned(moment))
+        if chosen is not None and by_words and len(text.split()) <= SAYS_MORE:
+            return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
+        heard = meant(moment, read)
         step = answered_step(context)
         if step is not None and step.name == "opposite":
             # "The opposite would be …" answers the question and takes nothing back.
@@ -154,22 +164,21 @@ class UtteranceStage:
             )
         return heeded(text, heard)
 
-    async def _replied(self, context: TurnContext, moment: Moment, text: str) -> HeardAct | None:
-        """What somebody answers to what was asked back; None where it is a label or tells on, or where something else
-        in it weighs more.
+    async def _replied(self, context: TurnContext, moment: Moment, heard: Sequence[HeardAct]) -> HeardAct | None:
+        """What somebody answers to what was asked back, in any words; None where that is not understood.
+
+        Nobody is taken for safe who is heard to be in danger; a subject that they name is asked for.
         """
         asked = asked_of(moment)
-        if asked is None or is_labelled(moment):
+        if asked is None:
             return None
-        language, question = context.state.language, asked_back(moment) or moment.texts.distress
-        reply = await self._reader.reply(text, question, asked, language)
+        question, text = question_of(moment, asked), moment.said
+        reply = await self._reader.reply(text, question, asked, context.state.language)
         if reply is None:
             return None
-        heard = heeded(text, await self._reader.read(text, question, language))
-        clear = {act.act for act in heard if act.about != FAINT} - {reply.act}
-        clear -= {"wants_withdrawal"} if asked == "withdrawal" else set()
+        in_danger = reply.about == ANSWERS_NO and any(act.act == "risk" and act.about != FAINT for act in heard)
         named = any(act.act == "wants_topic" and act.details.get("topic") for act in heard)
-        return None if clear & WEIGHTIER or (named and reply.act == "wants_topic") else reply
+        return None if in_danger or (named and reply.act == "wants_topic") else reply
 
     async def _corrected(self, context: TurnContext, text: str, acts: tuple[HeardAct, ...]) -> tuple[HeardAct, ...]:
         """The acts, with what is put right of the answers before; an amendment of an answer is none of it."""

@@ -57,6 +57,7 @@ def test_words_that_were_told_give_way_to_others(told: str, message: str, wrong:
         ("My husband chose it.", "No, it was me who chose it, not my husband."),
         ("", "No, the taste, not the smell."),
         ("My wife came along.", ""),
+        ("We agreed on Sunday.", "I said Sunday to her, no, she wanted Monday."),
         ("I pay ten euros. " * 400, "not " * 1500),
     ],
 )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pipeline.acts import Act
+from pipeline.acts import CONTROLLED, Act
 from pipeline.language.acts.outright import Said
 
 _GONE = r"(?:gone|dead|not (?:here|around|there|alive)|out of the way)"
@@ -188,11 +188,13 @@ _HURT: Sequence[str] = (
     rf"|see (?:my|any)\w*|have (?:my|a) phone)\b",
     r"\bhe (?:hits?|slaps|slapped|punched|kicked|beats?|choked"
     r"|strangled) me\b[^.!?]{0,60}[.!?] *(?:and )?he still does\b",
-    r"\b(?:i'?m|i am|im|i (?:do )?(?:get|feel))(?: a (?:bit|little))?(?: \w+){0,3}"
-    r" (?:afraid|scared|frightened|terrified) (?:of (?:him|her(?=\W|$)|my (?:husband|wife|dad|father|mum|mother"
-    r"|partner|boyfriend|girlfriend|fella|stepdad|son|grandson|ex|brother|uncle|carer|landlord))"
-    r"|(?:that )?(?:he|she)(?:'ll| will| is going to|'s going to| might) (?:kill|hurt|hit|find"
-    r"|beat|read|see|know))\b",
+    r"\b(?:i'?m|i am|im|i (?:do )?(?:get|feel))(?! not| never)(?: a (?:bit|little))?(?: (?!not|never)\w+){0,3}"
+    r" (?:afraid|scared|frightened|terrified) (?:of (?:(?:him|her)(?=\W*$|[.,;!?]| (?:and|but|if|when|coming|to be"
+    r"|tonight|now|at|this|because|since|still|all)\b)|my (?:husband|wife|dad|father|mum|mother|partner|boyfriend"
+    r"|girlfriend|fella|stepdad|son|grandson|ex|brother|uncle|carer|landlord)(?=\W*$|[.,;!?]|"
+    r" (?:and|but|if|when|because|since|he|she)\b))"
+    r"|(?:that )?(?:he|she)(?:'ll| will| is going to|'s going to| might) (?:(?:kill|hurt|hit|find|beat)\b"
+    r"|(?:read|see) (?:this|it|what i)\b))",
     r"\b(?:boyfriend|husband|dad|father|stepdad|partner|he)\b[^.!?]{0,50}\b(?:and )(?:hit|slapped|punched|kicked"
     r"|choked|beat) me\b(?=.{0,60}\b(?:again|every|often|always|does it|next room|now|still)\b)",
     r"\bhe (?:hit|slapped|punched|kicked|choked|beat) me\b(?=.{0,40}\b(?:next room|he is here|still here"
@@ -210,23 +212,26 @@ _CONTROLLED: Sequence[re.Pattern[str]] = tuple(
     re.compile(one, re.IGNORECASE)
     for one in (
         rf"\b{_WHO}(?:'s got| has got| has)?(?: always| still| also| even| then| just)* (?:goes|looks|checks|reads)"
-        r" (?:through )?my (?:phone|messages|texts|emails?)\b",
+        r" (?:through )?my (?:phone|messages|texts|emails?)\b(?! (?:out|to|aloud)\b)",
         rf"\b{_WHO} goes through this phone\b",
-        r"\bso (?:he|she) (?:can see|knows|can know|can check|sees) where i am\b",
+        r"(?<!so )\b(?:he|she|it) [^.!?]{0,40}\bso (?:he|she) (?:can see|knows|can know|can check|sees) where i am\b",
         rf"\b{_WHO} tracks (?:me|my phone|where i)\b",
         r"\bmy (?:wages?|pay|salary|pension|benefits?)(?: all)? (?:goes|go|is|are|goes straight|go straight)"
         r" (?:in)?to (?:his|her) (?:account|pocket)\b",
         rf"\b{_WHO} (?:keeps|holds|takes|took|has got|'s got|has) (?:all )?my (?:bank card|card and my|pin|wages"
-        r"|pension|passport|benefits)\b",
+        r"|pension(?! book)|passport|benefits)\b",
         r"\b(?:the|my) card is with my (?:husband|wife|partner|boyfriend|son|daughter|father)\b",
-        r"\bi (?:was|am|'m) (?:\w+ )?(?:afraid|scared|frightened) to (?:ask|tell|say no to|ring|phone) (?:him|her"
-        r"|my (?:husband|wife|partner|boyfriend|father|dad|son))\b",
+        r"\bi (?:was|am|'m) (?:\w+ )?(?:afraid|scared|frightened) to (?:ask|say no to|ring|phone)"
+        r" (?:him|her|my (?:husband|wife|partner|boyfriend|father|dad|son))\b(?! (?:how|what|why|where|when|out|for a"
+        r"|if)\b)",
         rf"\b{_WHO} (?:doesn'?t|does not|won'?t) (?:like|let|allow) me (?:to )?(?:go out|see (?:my|any)|talk to"
         r"|use the phone|ring|phone|meet|leave)\w*\b",
-        r"\b(?:husband|partner|boyfriend|wife|he|she) looks (?:after|at|up) who i (?:called|call|ring|rang|phone)\b",
+        r"\b(?:husband|partner|boyfriend|wife|he|she) looks (?:after|at|up) who i (?:called|call|ring|rang|phone)"
+        r"(?! my)\b",
     )
 )
-"""What somebody tells of who lives under somebody else's thumb, and does not call danger."""
+"""What somebody tells of who lives under somebody else's thumb, and does not call danger. One such thing may be none of
+it, and only alerts; where danger was heard before, it is asked about."""
 _PLAINLY: Sequence[re.Pattern[str]] = tuple(re.compile(one, re.IGNORECASE) for one in (*_DYING, *_HARMS, *_HURT))
 _NO_DANGER = re.compile(
     r"\b(?:years? ago|months ago|back then|at the time|in those days|used to|when i was (?:a|young|little|in|at"
@@ -274,6 +279,5 @@ def in_danger(text: str) -> tuple[Said, ...]:
         if controlled is not None and not _OTHERS.search(
             plain[max(controlled.start() - BEFORE, 0) : controlled.start()]
         ):
-            # It is asked whether anybody is in danger, as where only the reader hears it.
-            return (Said("risk", controlled.start(), controlled.end(), sure=False, by="reader"),)
+            return (Said("risk", controlled.start(), controlled.end(), sure=False, about=CONTROLLED, by="reader"),)
     return ()

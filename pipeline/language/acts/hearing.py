@@ -17,7 +17,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from pipeline.acts import ACTS, DENIED, ENOUGH, FAINT, Act, AskedBack, HeardAct
+from pipeline.acts import ACTS, CONTROLLED, DENIED, ENOUGH, FAINT, Act, AskedBack, HeardAct
 from pipeline.language.acts.asking import asked_plainly
 from pipeline.language.acts.beside import Message, with_talk
 from pipeline.language.acts.danger import in_danger
@@ -416,7 +416,7 @@ class ActHearing:
         denied: AbstractSet[Act],
     ) -> list[HeardAct | None]:
         """What was heard, with a danger that a sentence tells of and nothing else has heard; it is asked back."""
-        heard = any(one is not None and one.act == "risk" and one.about != FAINT for one in found)
+        heard = any(one is not None and one.act == "risk" and one.about not in (FAINT, CONTROLLED) for one in found)
         if self._danger is None or heard or "risk" in denied:
             return list(found)
         faint = any(one is not None and one.about == FAINT for one in found)

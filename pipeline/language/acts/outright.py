@@ -11,10 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.acts import DENIED, IN_PASSING, NEXT, OFFERED, UNASKED, WHERE, WHICH, Act, HeardAct, Hearer
+from pipeline.acts import (
+    CONTROLLED,
+    DENIED,
+    FAINT,
+    IN_PASSING,
+    NEXT,
+    OFFERED,
+    UNASKED,
+    WHERE,
+    WHICH,
+    Act,
+    HeardAct,
+    Hearer,
+)
 from pipeline.language.acts.reading import Clause
 from pipeline.language.acts.words import REPORTS, about_of
-from pipeline.question.text import words
+from pipeline.question.text import sentences, words
 
 SHORT: Final = 25
 """Words of a message up to which who says that they have to go is not telling of somewhere else."""
@@ -22,6 +35,8 @@ AFTER: Final = 12
 """Words that may follow such words; whoever leaves says why, and does not tell on."""
 LATE: Final = 25
 """The same where they have just seen how late it is."""
+WEIGHTIER: Final[frozenset[Act]] = frozenset({"wants_withdrawal", "wants_stop", "minor"})
+"""Acts that no doubtful one takes the place of."""
 LEADS: Final = 3
 """Words before “I only meant” up to which it puts right what the interviewer took from it."""
 LONGEST_TOPIC: Final = 12
@@ -62,8 +77,9 @@ _DONE = re.compile(
 )
 """Somebody is done, with the interview or with what was asked."""
 _ENOUGH_AND_OFF = re.compile(
-    r"\bhad enough\b[^.!?\n]{0,15}[,.!]?\s?(?:so |and |now )*"
-    r"i(?:'?m| am) (?:off|going|away|leaving|logging off|done)\b[^.!?\n]{0,40}\W*$",
+    r"^\W*(?:(?:nah|no|ok|okay|right|well|sorry|look|mate),? )*(?:i(?:'?ve| have) )?had enough"
+    r"(?: of (?:this|it|these questions|talking))?(?: now)?[\s,.!]*(?:so |and |now )*i(?:'?m| am) off"
+    r"(?: (?:now|home|to bed|(?:for|to) my \w+))?(?:,? (?:now|bye|sorry|thanks|cheers))*\W*$",
     re.IGNORECASE,
 )
 """Somebody has had enough, and goes: “nah had enough im off for my tea”."""
@@ -203,8 +219,9 @@ _OPINION = re.compile(
 """Somebody asks what the interviewer thinks of it; …"""
 _WHICH_OF_TWO = re.compile(
     r"(?:^|[.!?,;]\s{0,3}|\b(?:and|but|so|sorry|wait|well),? )(?:do|did|would) (?:you|u) "
-    r"(?:want|like|need|prefer|rather)\b(?: me)?(?: to)? [^.?!]*\bor\b[^.?!]*\?"
-    r"|(?:^|[.!?,;]\s{0,3})(?:should|shall) i (?:tell|say|talk|start|go on|answer|describe)\b[^.?!]*\bor\b[^.?!]*\?",
+    r"(?:want|like|need|prefer|rather)\b(?: me)?(?: to)? [^.?!]{1,80}?\bor\b[^.?!]{1,80}\?"
+    r"|(?:^|[.!?,;]\s{0,3})(?:should|shall) i (?:tell|say|talk|start|go on|answer|describe)\b[^.?!]{0,80}?\bor\b"
+    r"[^.?!]{1,80}\?",
     re.IGNORECASE,
 )
 """Somebody asks which of two things the interviewer would hear: “Do you want to hear of my work, or of the meals?”"""
@@ -254,13 +271,16 @@ _RATHER_NOT = re.compile(
 )
 """Words by which somebody refuses something."""
 _GOT_WRONG = re.compile(
-    r"\b(?:you|u|ya)(?:'?ve| have)? (?:got|understood|took|taken|heard|read|have)(?: me| that| it| this)?"
-    r"(?: all| totally| completely)? wrong\b|\byou(?:'?ve| have)? mis(?:understood|heard|read)\b"
+    r"\b(?:you|u|ya)(?:'?ve| have)? (?:got|understood|took|taken|heard|read)"
+    r"(?: me| (?:that|it|this)(?= \w* ?wrong\W*(?:$|[.,!])))(?: all| totally| completely)? wrong\b"
+    r"|\byou(?:'?ve| have)? mis(?:understood|heard|read)\b(?! (?:the|a|my|his|her)\b)"
     r"|\bthat'?s not what i (?:meant|said|was saying)\b"
-    r"|\bi (?:only|just) meant\b",
+    r"|\bi (?:only|just) meant (?!to\b|it as\b|it for\b|well\b)",
     re.IGNORECASE,
 )
 """Somebody was understood wrongly: “no wait u got me wrong, i only meant the hand bit was done”."""
+_SAYS_NO: Final = re.compile(r"\W*(?:no|nope|nah|wait|oh no|hang on|sorry)\b", re.IGNORECASE)
+"""How somebody begins who puts right what nobody has said back."""
 _LONGEST_WRONG: Final = 30
 """Words of a message up to which that is meant for the interviewer."""
 _REFUSES = re.compile(
@@ -401,7 +421,7 @@ _LEAVING: Final = (
     (_SAID, True),
     (_ENOUGH_AND_OFF, True),
     (_NOW, True),
-    (_NOW_FIRST, True),
+    (_NOW_FIRST, False),
     (_TIME, True),
     (_GOES, False),
     (_DONE, False),
@@ -470,7 +490,8 @@ def _got_wrong(text: str, question: str) -> Said | None:
     found = _GOT_WRONG.search(text)
     mine = found is not None and re.match(r"(?:you|u|ya)\b", found[0], re.IGNORECASE) is not None
     begins = found is not None and len(text[: found.start()].split()) <= LEADS
-    if found is None or not (mine or begins) or not question or len(text.split()) > _LONGEST_WRONG:
+    said_back = len(sentences(question)) > 1 or _SAYS_NO.match(text) is not None
+    if found is None or not (mine or (begins and said_back)) or not question or len(text.split()) > _LONGEST_WRONG:
         return None
     if _told_by_others(text, found.start()):
         return None
@@ -527,7 +548,7 @@ def _asked(text: str) -> Said | None:
 
 
 def _which(text: str) -> Said | None:
-    found = _WHICH_OF_TWO.search(text)
+    found = _WHICH_OF_TWO.search(text) if "?" in text and len(text.split()) <= LONGEST_ASKED else None
     if found is None or _told_by_others(text, found.start()) or re.search(r"\bcarry on\b|\bgo on\b", found[0].lower()):
         return None
     gone: frozenset[Act] = frozenset({"wants_topic", "complains", "wants_pause", "asks_interviewer"})
@@ -558,6 +579,8 @@ def with_outright(
         heard = [each for each in kept if each is not None and each.act == one.act]
         if not at or any(each.sure and each.heard_by == "rules" and each.about == one.about for each in heard):
             continue
+        if one.about == CONTROLLED and any(each.about != FAINT for each in heard):
+            continue  # A danger that was heard is asked about; this alone may be none.
         kept = [
             None
             if each is not None
@@ -567,7 +590,9 @@ def with_outright(
             for n, each in enumerate(kept)
         ]
         for n in at:
-            clause = clauses[n]
+            clause, before = clauses[n], kept[n]
+            if not one.sure and before is not None and before.act in WEIGHTIER:
+                continue  # Who wants it deleted, or to stop, is not asked about a doubtful danger instead.
             kept[n] = HeardAct(
                 act=one.act, start=clause.start, end=clause.end, sure=one.sure, about=one.about,
                 details=dict(one.details), heard_by=one.by,

@@ -16,6 +16,7 @@ from pipeline.acts import (
     Act,
     AskedBack,
     HeardAct,
+    Hearer,
 )
 from pipeline.language.reader.danger import DangerModel
 from pipeline.language.reader.network import ReaderNetwork, Reading
@@ -24,7 +25,7 @@ from pipeline.language.reader.replies import Meaning, ReplyModel
 LIKELY: Final = 0.6
 """Probability from which an answer is followed. Of 750 answers to the question whether to go on by writers whom the
 model had not seen 644 were understood from there on, 65 wrongly."""
-LIKELY_OF: Final[Mapping[Meaning, float]] = {"in_danger": 0.5, "unsure": 0.5, "no_danger": 0.9, "delete_all": 0.8}
+LIKELY_OF: Final[Mapping[Meaning, float]] = {"in_danger": 0.5, "unsure": 0.5, "no_danger": 0.9, "delete_all": 0.9}
 """The same where a mistake would do more harm, or less."""
 NO_DANGER: Final = -4.0
 """Log-odds of `DangerModel` from which nobody is believed who says that nobody is in danger. So of 96 such answers, by
@@ -38,10 +39,23 @@ _ADMITS: Final = re.compile(
 )
 """… nor is who has one of these words, which admit it, or make it small."""
 _NOT_ALL: Final = re.compile(
-    r"\b(?:\w+n'?t|dont|not|never|no|nope|nah|keep|only|just|part|bit|except|but|rest|apart|name|last|one|that i)\b",
+    r"\?|\b(?:\w+n'?t|dont|not|never|no|nope|nah|nothing|none|keep|only|just|part|bit|except|but|rest|apart|name|last"
+    r"|one|that i|stop|wait|hold|hang|go on|carry on|continue|cancel|why|what|who|how|if|think|later|maybe)\b",
     re.IGNORECASE,
 )
-"""Words of which none may stand in the wish that everything be deleted: so 16 of 40 are followed, of 80 others none."""
+"""Words of which none may stand in the wish that everything be deleted, …"""
+_DELETES: Final = re.compile(
+    r"\b(?:delet\w*|eras\w*|remov\w*|wip(?:e|ed|ing)|rid of|scrub\w*|bin (?:it|the|all)|everything|all of it|the lot"
+    r"|it all)\b",
+    re.IGNORECASE,
+)
+"""… and of which one must."""
+_OF_DELETION: Final = re.compile(
+    r"\b(?:delet\w*|eras\w*|remov\w*|wip(?:e|ed|ing)|rid|scrub\w*|bin|gone|clear\w*|keep\w*|kept|leave|left|stays?"
+    r"|everything|all|lot|nothing|only|just|part|bit|names?|except|rest|apart|cross|out|have it|use it)\b",
+    re.IGNORECASE,
+)
+"""Words without which a message says nothing of what is to be deleted."""
 SURE_TO_STOP: Final = 0.9
 """Probability from which an interview is ended where it was not asked about."""
 LONGEST: Final = 25
@@ -83,14 +97,22 @@ def replied(
     meaning, chance = most
     if meaning == "no_danger" and (danger is None or not _is_believed(danger, plain, reading)):
         return None
-    if meaning == "delete_all" and _NOT_ALL.search(plain) is not None:
+    if asked == "withdrawal" and not _is_of_deletion(meaning, plain):
         return None
     act, about = _ACTS[meaning]
     about = ANSWERS_NO if meaning == "go_on" and asked != "ways" else about
     sure = meaning != "unsure" and (meaning != "stop" or asked == "stop" or chance >= SURE_TO_STOP)
-    return HeardAct(act=act, start=0, end=len(text), sure=sure, about=about, heard_by="reader")
+    heard_by: Hearer = "offer" if meaning in ("stop", "pause") else "reader"
+    return HeardAct(act=act, start=0, end=len(text), sure=sure, about=about, heard_by=heard_by)
 
 
 def _is_believed(danger: DangerModel, text: str, reading: Reading) -> bool:
     """Whether nothing else in a message speaks of danger."""
     return danger.most(text, reading)[0] < NO_DANGER and _ADMITS.search(text) is None
+
+
+def _is_of_deletion(meaning: Meaning, text: str) -> bool:
+    """Whether a message has words for what it is taken to want deleted; all of it only where none speaks against it."""
+    if meaning == "delete_all":
+        return _DELETES.search(text) is not None and _NOT_ALL.search(text) is None
+    return "?" not in text and _OF_DELETION.search(text) is not None

@@ -17,6 +17,7 @@ from pipeline.acts import (
     CHOOSES_CALM,
     CHOOSES_ELSE,
     CHOOSES_ON,
+    CONTROLLED,
     ENOUGH,
     FAINT,
     OFFERED,
@@ -27,7 +28,7 @@ from pipeline.acts import (
     HeardAct,
     told,
 )
-from pipeline.conduct.choices import chosen_act
+from pipeline.conduct.choices import chosen_act, outweighs, wished
 from pipeline.conduct.memory import acknowledged, remembered
 from pipeline.conduct.move import Moment, Move
 from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_IN_A_STORY, WAYS_ON, age_of, meant, move_for
@@ -1111,6 +1112,12 @@ def upset() -> ConductState:
     return after(whole(UPSET, "distress"))
 
 
+def chosen_in_words(text: str, conduct: ConductState, **fields: Any) -> Move | None:
+    """The move of a message that chooses a way on in words that are known; None where it has none of them."""
+    act = wished(moment(text, conduct=conduct))
+    return move_for(replace(moment(text, conduct=conduct, **fields), acts=(act,))) if act is not None else None
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -1118,13 +1125,13 @@ def upset() -> ConductState:
         "let me just blow my nose",
         "give me a moment, then we can go on",
         "I need some air",
+        "a cup of tea",
     ],
 )
 def test_who_is_upset_gets_a_break_in_whatever_words_they_wish_for_it(text: str) -> None:
-    move = move_for(moment(text, conduct=upset()))
+    move = chosen_in_words(text, upset())
     assert move is not None
     assert (move.act, move.text, move.then) == ("wants_pause", policy().texts.pause, "stands")
-    assert chosen_act(moment(text, conduct=upset())) == "wants_pause"
 
 
 @pytest.mark.parametrize(
@@ -1132,37 +1139,73 @@ def test_who_is_upset_gets_a_break_in_whatever_words_they_wish_for_it(text: str)
     [
         "I don't need a minute, please go on",
         "we can go on now, I had a moment there",
+        "It was quiet for a moment and then the phone rang",
+        "she used to make me a cup of tea every morning",
+        "The nurse gave me some water and held my hand",
         "It was a minute past nine when the doctor came in and said that he had gone, and nobody had rung us, not one"
         " of them, all night long.",
     ],
 )
 def test_who_needs_no_break_gets_none(text: str) -> None:
-    move = move_for(moment(text, conduct=upset()))
-    assert move is None or move.act != "wants_pause"
+    act = wished(moment(text, conduct=upset()))
+    assert act is None or act.act != "wants_pause"
+
+
+@pytest.mark.parametrize(
+    "text", ["she is not sad any more", "he was not upset at all, that was what hurt", "huh", "what?"]
+)
+def test_what_is_told_of_others_makes_nobody_calm(text: str) -> None:
+    assert wished(moment(text, conduct=upset())) is None
+
+
+@pytest.mark.parametrize(
+    ("act", "by", "sure"),
+    [
+        ("risk", "reader", False),
+        ("wants_withdrawal", "rules", True),
+        ("minor", "rules", False),
+        ("wants_stop", "rules", True),
+        ("asks_interviewer", "rules", True),
+        ("asks_back", "rules", True),
+    ],
+)
+def test_what_weighs_more_than_a_choice_goes_before_it(act: Act, by: str, sure: bool) -> None:
+    heard_act = HeardAct(act=act, start=0, end=9, sure=sure, heard_by=by)  # type: ignore[arg-type]
+    assert outweighs((heard_act,), "ways")
+    assert not outweighs((heard_act.model_copy(update={"about": FAINT}),), "ways")
+    if act in ("wants_stop", "asks_interviewer", "asks_back"):
+        assert not outweighs((heard_act.model_copy(update={"heard_by": "reader"}),), "ways")
+        assert not outweighs((heard_act,), "ways", plainly=False)
+    assert outweighs((heard_act,), "risk") == (act != "risk")
+    assert outweighs((heard_act,), "withdrawal") == (act != "wants_withdrawal")
 
 
 def test_a_minute_of_a_story_is_no_wish_for_one() -> None:
-    assert move_for(moment("he was gone for five minutes", conduct=ConductState())) is None
+    assert wished(moment("give me five minutes", conduct=ConductState())) is None
     in_a_story = ConductState(offers=WAYS_IN_A_STORY)
-    text = "He came back after five minutes and sat down next to me and said that it would be all right."
-    assert move_for(moment(text, conduct=in_a_story)) is None
+    text = "I need to tell it in order: he came back after five minutes and sat down next to me and said nothing."
+    assert wished(moment(text, conduct=in_a_story)) is None
 
 
 def test_who_is_not_upset_is_believed() -> None:
-    move = move_for(moment("what? its only cold hands", conduct=upset()))
+    text = "im not upset, its only cold hands"
+    move = chosen_in_words(text, upset())
     assert move is not None
     assert (move.then, move.text) == ("engine", policy().texts.distress_mistaken)
-    assert move_for(moment("its only cold hands what", conduct=ConductState())) is None
-    none_left = move_for(moment("what? its only cold hands", conduct=upset(), questions_left=0))
+    assert wished(moment(text, conduct=ConductState())) is None
+    none_left = chosen_in_words(text, upset(), questions_left=0)
     assert none_left is not None
     assert (none_left.then, none_left.text) == ("stands", policy().texts.go_on)
 
 
-@pytest.mark.parametrize("text", ["im fine", "I'm fine, really", "carry on, ask me the next question"])
-def test_who_goes_on_and_wants_to_be_asked_is_asked(text: str) -> None:
-    move = move_for(moment(text, conduct=upset()))
+@pytest.mark.parametrize("text", ["im fine", "I'm fine, really"])
+def test_who_is_well_is_asked_on(text: str) -> None:
+    move = chosen_in_words(text, upset())
     assert move is not None
     assert (move.act, move.then, move.text) == ("distress", "engine", policy().texts.stop_taken_back)
+    asked = move_for(moment("carry on, ask me the next question", conduct=upset()))
+    assert asked is not None
+    assert (asked.then, asked.text) == ("engine", policy().texts.stop_taken_back)
 
 
 def test_who_goes_on_and_refuses_something_hears_that_it_is_left() -> None:
@@ -1332,3 +1375,15 @@ def test_who_may_find_what_was_written_is_answered_beside_danger() -> None:
     move = move_for(replace(moment(text), acts=acts))
     assert move is not None
     assert move.text == f"{policy().texts.facts['traces']} {policy().texts.risk_ask}"
+
+
+def test_one_sign_of_being_controlled_is_shown_to_a_person_and_asked_about_after_another_sign_of_danger() -> None:
+    text = "my husband goes through my phone"
+    sign = HeardAct(act="risk", start=0, end=len(text), sure=False, about=CONTROLLED, heard_by="reader")
+    first = move_for(replace(moment(text), acts=(sign,)))
+    assert first is not None
+    assert (first.text, first.alert, first.then) == ("", "risk", "engine")
+    known = ConductState(alerts=(CareAlert(code="risk", turn_number=2, since=NOW),))
+    again = move_for(replace(moment(text, conduct=known), acts=(sign,)))
+    assert again is not None
+    assert (again.asks, again.then) == ("risk", "stands")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.acts import CONTROLLED, told
 from pipeline.language.acts.danger import in_danger
 from pipeline.language.acts.hearing import ActHearing
 from pipeline.language.reader.files import load_reader
@@ -100,9 +101,9 @@ def test_what_only_a_sentence_of_its_own_tells_is_asked_back() -> None:
         "I was afraid to ask him that week.",
     ],
 )
-def test_who_lives_under_somebodys_thumb_is_asked_about_danger(text: str) -> None:
+def test_who_lives_under_somebodys_thumb_may_be_in_danger(text: str) -> None:
     [said] = in_danger(text)
-    assert (said.act, said.sure, said.by) == ("risk", False, "reader")
+    assert (said.act, said.about, said.sure, said.by) == ("risk", CONTROLLED, False, "reader")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,13 @@ def test_who_lives_under_somebodys_thumb_is_asked_about_danger(text: str) -> Non
         "He follows me on insta still.",
         "I was afraid to ask the teacher.",
         "We keep an app so the kids can see where the bus is.",
+        "I text my wife when I leave work so she knows where I am.",
+        "My husband reads my messages out to the kids while I cook.",
+        "I was afraid to ask her how it went.",
+        "He looks after who I called my best friend.",
+        "I'm scared of her dog.",
+        "I am afraid of him not coming back to work after his operation.",
+        "I'm not afraid of him any more.",
     ],
 )
 def test_what_only_sounds_like_it_is_not(text: str) -> None:
@@ -123,3 +131,19 @@ def test_what_only_sounds_like_it_is_not(text: str) -> None:
 def test_who_is_afraid_of_somebody_is_in_danger(text: str) -> None:
     [said] = in_danger(text)
     assert (said.act, said.sure, said.by) == ("risk", True, "rules")
+
+
+def test_wish_to_delete_is_not_lost_to_a_danger_that_is_not_sure(trained: ActHearing) -> None:
+    text = "Please delete everything I said, my husband goes through my phone."
+    acts = [act.act for act in trained.read_sync(text, "What do you do then?", "en")]
+    assert "wants_withdrawal" in acts
+
+
+def test_sign_of_being_controlled_hides_no_other_danger_and_is_told(trained: ActHearing) -> None:
+    text = "My wages go to his account too, so it's him paying really."
+    acts = trained.read_sync(text, "How do you pay for it?", "en")
+    assert [(act.act, act.about) for act in acts if act.act == "risk"] == [("risk", CONTROLLED)]
+    assert told(text, acts).split() == text.split()
+    both = "i look at the bridge every day and think today maybe. he goes through my phone."
+    (risk,) = [act for act in trained.read_sync(both, "What did you like about it?", "en") if act.act == "risk"][:1]
+    assert (risk.about, risk.sure) == ("", False)

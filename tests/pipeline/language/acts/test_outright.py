@@ -256,7 +256,7 @@ def test_who_sees_how_late_it_is_leaves_whatever_reason_they_tell(text: str, lea
     ("text", "sure"),
     [
         ("nah had enough im off for my tea", True),
-        ("They should send the same person. And now I must go, my break is finished.", True),
+        ("They should send the same person. And now I must go, my break is finished.", False),
         ("dunno thats me done with coffee now", False),
         ("That's me finished, I think.", False),
     ],
@@ -271,6 +271,8 @@ def test_who_is_done_or_off_is_heard(text: str, sure: bool) -> None:
         "He shut the shop and said that's me done.",
         "I'd had enough of that gym by February, the mirrors, the grunting.",
         "They'd all had enough of waiting as well, and I'm off sugar since.",
+        "The kids had enough so I'm done cooking by seven.",
+        "We had had enough of the queue, so I am off that shop for good.",
         "Handed the key back, said that's me finished. Then they rang in October and asked whether I'd come back.",
     ],
 )

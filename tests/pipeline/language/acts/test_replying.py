@@ -48,7 +48,8 @@ async def test_answer_is_understood_in_whatever_words(
 ) -> None:
     heard = await trained.reply(text, question, asked, "en")
     assert heard is not None
-    assert (heard.act, heard.about, heard.start, heard.end, heard.heard_by) == (act, about, 0, len(text), "reader")
+    by = "offer" if act in ("wants_stop", "wants_pause") else "reader"
+    assert (heard.act, heard.about, heard.start, heard.end, heard.heard_by) == (act, about, 0, len(text), by)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,23 @@ async def test_nobody_is_taken_for_safe_who_speaks_of_danger(trained: ActHearing
     assert heard is None or heard.about != ANSWERS_NO
 
 
-@pytest.mark.parametrize("text", ["just my street, the rest can stay", "don't you dare, I'm not doing it all again"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "just my street, the rest can stay",
+        "don't you dare, I'm not doing it all again",
+        "stop",
+        "wait!",
+        "why?",
+        "everything?",
+        "cancel",
+        "I have to go",
+        "let me think",
+        "continue please",
+        "delete nothing",
+        "is it all gone?",
+    ],
+)
 async def test_nothing_is_deleted_of_who_means_a_part_or_none_of_it(trained: ActHearing, text: str) -> None:
     heard = await trained.reply(text, DELETED, "withdrawal", "en")
     assert heard is None or heard.about in (ANSWERS_NO, ANSWERS_PART)
