@@ -106,8 +106,11 @@ def outweighs(acts: Sequence[HeardAct], asked: AskedBack | None, *, plainly: boo
     Danger, a wish to delete, an age; and, where that is asked for `plainly`, a wish to stop, or a question, of which
     rules are sure.
     """
-    own: dict[AskedBack | None, Act] = {"risk": "risk", "withdrawal": "wants_withdrawal"}
+    own: dict[AskedBack | None, Act] = {"risk": "risk", "withdrawal": "wants_withdrawal", "stop": "wants_stop"}
+    last = max((act.start for act in acts), default=0)
     for act in acts:
+        if act.act == "asks_back" and act.start < last:
+            continue  # “huh? no, next question”
         if act.act == own.get(asked) or act.about == FAINT:
             continue
         if act.act in WEIGHTY or (plainly and act.act in PLAINLY and act.sure and act.heard_by == "rules"):
@@ -311,7 +314,8 @@ def _confirms(moment: Moment) -> bool:
     said, texts = plain(moment.said), moment.texts
     if not texts.part_words or has(said, (*texts.part_words, *texts.no_begins)):
         return False
-    return begins(said, texts.yes_begins) or moment.find("wants_withdrawal") is not None
+    asked_again = moment.find("wants_withdrawal")
+    return begins(said, texts.yes_begins) or (asked_again is not None and asked_again.sure)
 
 
 def names_part(moment: Moment) -> bool:

@@ -258,6 +258,24 @@ _SUPPOSED = re.compile(r"\b(?:if i had to|if you (?:asked|made) me|unless|imagin
 BEFORE: Final = 120
 """Characters before such words in which it stands that somebody else said them, or that they were only feared."""
 
+_EVERYDAY = re.compile(
+    r"\W*(?:(?:so|and|then|that|because|well|yeah|yes|it means|it lets me|so that|which means|also),? )*(?:"
+    r"(?:(?:i|we)(?:'d| would)?(?: just| really| also)? (?:can|could|get to|got to|like to|love to|want to|will"
+    r"|have (?:more )?time to)(?: just| always| finally)? |being |to )?be(?:ing)? (?:at home |home |out )?(?:more )?"
+    r"(?:with|there for|around) (?:all )?(?:my|our|the) (?:own )?(?:whole )?(?:family|families|kids|children"
+    r"|grandchildren|grandkids|little ones|friends)(?: more| more often| longer| (?:at|in|on|over|for) (?:the )?\w+)?"
+    r"|(?:i|we) (?:don'?t|do not|didn'?t|won'?t) have to (?:wake|get) up (?:so |that |too )?(?:early|at \w+)"
+    r"|(?:i|we) (?:just|only) want(?:ed)? it to be (?:quick|fast|easy|simple|cheap|done quickly)"
+    r")\W*",
+    re.IGNORECASE,
+)
+"""Everyday answers to what something does for somebody, which are like what some say who do not want to live."""
+
+
+def is_everyday(text: str) -> bool:
+    """Whether a message says nothing but one everyday thing that it does for somebody: “Then I can be with my kids.”"""
+    return _EVERYDAY.fullmatch(text.replace("’", "'")) is not None
+
 
 def in_danger(text: str) -> tuple[Said, ...]:
     """What says plainly that somebody does not want to live, harms themselves, or is hurt; none where it is over."""

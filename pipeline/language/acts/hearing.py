@@ -20,7 +20,7 @@ import numpy as np
 from pipeline.acts import ACTS, CONTROLLED, DENIED, ENOUGH, FAINT, Act, AskedBack, HeardAct
 from pipeline.language.acts.asking import asked_plainly
 from pipeline.language.acts.beside import Message, with_talk
-from pipeline.language.acts.danger import in_danger
+from pipeline.language.acts.danger import in_danger, is_everyday
 from pipeline.language.acts.outright import denies_nothing, said_outright, with_outright
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.replying import replied
@@ -417,7 +417,7 @@ class ActHearing:
     ) -> list[HeardAct | None]:
         """What was heard, with a danger that a sentence tells of and nothing else has heard; it is asked back."""
         heard = any(one is not None and one.act == "risk" and one.about not in (FAINT, CONTROLLED) for one in found)
-        if self._danger is None or heard or "risk" in denied:
+        if self._danger is None or heard or "risk" in denied or is_everyday(text):
             return list(found)
         faint = any(one is not None and one.about == FAINT for one in found)
         odds, start, end = self._danger.most(text, self._network.read(question, "", text))

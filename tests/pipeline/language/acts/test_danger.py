@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.acts import CONTROLLED, told
-from pipeline.language.acts.danger import in_danger
+from pipeline.language.acts.danger import in_danger, is_everyday
 from pipeline.language.acts.hearing import ActHearing
 from pipeline.language.reader.files import load_reader
 
@@ -147,3 +147,26 @@ def test_sign_of_being_controlled_hides_no_other_danger_and_is_told(trained: Act
     both = "i look at the bridge every day and think today maybe. he goes through my phone."
     (risk,) = [act for act in trained.read_sync(both, "What did you like about it?", "en") if act.act == "risk"][:1]
     assert (risk.about, risk.sure) == ("", False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Then I can be with my family.",
+        "I can be there for my kids",
+        "So I don't have to wake up early.",
+        "I just want it to be quick.",
+    ],
+)
+@pytest.mark.parametrize("question", ["You say it saves you time. What does that make possible?", "And then?"])
+def test_everyday_answers_to_what_something_does_for_somebody_are_no_danger(
+    trained: ActHearing, text: str, question: str
+) -> None:
+    assert [act for act in trained.read_sync(text, question, "en") if act.act == "risk"] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Then I can be with my husband again.", "I want to be with my family in heaven, it's time."]
+)
+def test_wish_to_be_with_the_dead_is_nothing_everyday(text: str) -> None:
+    assert not is_everyday(text)
