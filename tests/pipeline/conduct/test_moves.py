@@ -1387,3 +1387,21 @@ def test_one_sign_of_being_controlled_is_shown_to_a_person_and_asked_about_after
     again = move_for(replace(moment(text, conduct=known), acts=(sign,)))
     assert again is not None
     assert (again.asks, again.then) == ("risk", "stands")
+
+
+def test_doubtful_second_wish_to_delete_deletes_nothing() -> None:
+    deletion = after(whole("take it out", "wants_withdrawal"))
+    text = "could you lose that"
+    for sure, then in ((False, "stands"), (True, "withdraw")):
+        wish = HeardAct(act="wants_withdrawal", start=0, end=len(text), sure=sure, heard_by="reader")
+        move = move_for(replace(moment(text, conduct=deletion), acts=(wish,)))
+        assert move is not None
+        assert move.then == then
+
+
+def test_who_was_asked_whether_to_stop_is_understood_by_all_they_say() -> None:
+    stop = HeardAct(act="wants_stop", start=0, end=9)
+    assert not outweighs((stop,), "stop")
+    question = HeardAct(act="asks_back", start=0, end=4)
+    assert outweighs((question,), "stop")
+    assert not outweighs((question, HeardAct(act="tells", start=5, end=9)), "stop")
