@@ -137,6 +137,20 @@ _TURNS: Final = re.compile(
     re.IGNORECASE,
 )
 """… and before what is right instead: “I said Sunday, actually it's Saturday.”"""
+_BUT_WAS: Final = re.compile(
+    r"\s*(?:[,;:–—-]|but|and)+\s*(?:it|that|there|they|this)(?:'s| is| was| were)(?=\W)", re.IGNORECASE
+)
+"""What turns right behind what was told, word for word: “I said five weeks, it was four.”"""
+_ASKS_WHICH: Final = re.compile(
+    r"\b(?:when|how (?:many|much|long|often|old|far)|which|who|whose|where"
+    r"|what (?:time|day|year|month|kind|sort|was that))\b",
+    re.IGNORECASE,
+)
+"""Words of a question that a phrase by itself answers."""
+_STANDS_ALONE: Final = re.compile(r"\W*(?P<phrase>[^,.;:!?–—]{2,40})(?:[,.;!–—]|$)")
+"""A phrase by itself that a message begins with; up to …"""
+ALONE_WORDS: Final = 4
+"""… so many words."""
 _TO_YOU: Final = re.compile(r"\b(?:you|u|your)\b", re.IGNORECASE)
 _CLAUSE: Final = re.compile(r"(?:i|we|you|he|she|they|it|there)\s+\w", re.IGNORECASE)
 """How a sentence begins, which takes no phrase's place."""
@@ -164,7 +178,9 @@ class PutRight:
     end: int
 
 
-def put_right_in(text: str, told: Sequence[str], said_back: str = "", *, heard: bool = False) -> PutRight | None:
+def put_right_in(
+    text: str, told: Sequence[str], said_back: str = "", *, heard: bool = False, asks_which: bool = True
+) -> PutRight | None:
     """What a message puts right; None where it puts nothing right of what was told.
 
     Args:
@@ -172,6 +188,7 @@ def put_right_in(text: str, told: Sequence[str], said_back: str = "", *, heard: 
         told: the answers before it, the latest last.
         said_back: what the interviewer has just said of them.
         heard: whether it was heard that something is put right, so that no word for it is asked for.
+        asks_which: whether a number or a day by itself may answer what was asked.
     """
     plain = _plain(text)
     earlier = [_plain(one)[:LOOKED_THROUGH] for one in (*told[-ANSWERS:], said_back) if one]
@@ -181,6 +198,8 @@ def put_right_in(text: str, told: Sequence[str], said_back: str = "", *, heard: 
         part = plain[start : min(end, start + LONGEST_SENTENCE)]
         cued = heard or _CUE.search(part) is not None
         found = _claimed(part, told) or _contrast(part, earlier if cued else back)
+        if at == 0 and not asks_which:
+            found = found or _in_place_of(part, back)
         found = found or _alone(part, earlier[-2:], heard=heard)
         if found is None and cued and at + 1 < len(places):
             end = places[at + 1][1]
@@ -196,7 +215,7 @@ def _plain(text: str) -> str:
     return re.sub(r"\s", " ", text.replace("’", "'"))
 
 
-def said_back(question: str) -> str:
+def taken_for_granted(question: str) -> str:
     """What a question takes for granted: all before its last sentence, and that as well if it begins “So you …”."""
     parts = sentences(question)
     return " ".join(part for part in parts if part is not parts[-1] or _TAKEN_FOR_GRANTED.match(part))
@@ -265,9 +284,14 @@ def _behind(part: str, start: int) -> tuple[int, int]:
 def _claimed(part: str, told: Sequence[str]) -> tuple[str, tuple[int, int]] | None:
     """The same of a sentence that says again what was told, however long ago, and what is right instead."""
     claim = _CLAIMED.search(part)
-    turn = _TURNS.search(part, claim.end()) if claim is not None else None
-    if claim is None or turn is None:
+    if claim is None:
         return None
+    turn = _TURNS.search(part, claim.end())
+    if turn is None:
+        turn = _BUT_WAS.search(part, claim.end())
+        again = part[claim.end() : turn.start()].strip(' ,.;:"“”') if turn is not None else ""
+        if turn is None or not again or not any(_holds(again, one) for one in told):
+            return None
     start, end = _behind(part, turn.end())
     said = part[claim.end() : turn.start()]
     if _TO_OTHERS.match(said):
@@ -282,6 +306,22 @@ def _claimed(part: str, told: Sequence[str]) -> tuple[str, tuple[int, int]] | No
 def _holds(phrase: str, text: str) -> bool:
     """Whether a phrase stands in a text, as words of its own."""
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", _plain(text)[:LOOKED_THROUGH], re.IGNORECASE) is not None
+
+
+def _in_place_of(part: str, back: Sequence[str]) -> tuple[str, tuple[int, int]] | None:
+    """The same of a message that begins with a number, or days, by itself, where others were said back."""
+    alone = _STANDS_ALONE.match(part)
+    phrase = alone["phrase"].rstrip() if alone is not None else ""
+    if alone is None or not back or len(phrase.split()) > ALONE_WORDS:
+        return None
+    start = alone.start("phrase")
+    number = _COUNTED.fullmatch(phrase)
+    every = _single(phrase) in _DAYS and phrase.lower().endswith("s")
+    found = _counted(phrase, back[0]) if number is not None else _alike(phrase, back[0]) if every else None
+    if found is None or (every and not found[0].lower().endswith("s")):
+        return None
+    wrong, (begin, until) = found
+    return wrong, (start + begin, start + until)
 
 
 def _alone(part: str, earlier: Sequence[str], *, heard: bool) -> tuple[str, tuple[int, int]] | None:
@@ -382,17 +422,19 @@ class CorrectionReader:
         self._embedder = embedder
 
     async def read(
-        self, text: str, acts: tuple[HeardAct, ...], told: Sequence[str], said_back: str
+        self, text: str, acts: tuple[HeardAct, ...], told: Sequence[str], question: str
     ) -> tuple[HeardAct, ...]:
         """The acts of a message, with a correction that says what was wrong and what is right, if it does.
 
         Args:
             text: the message.
             acts: what was heard in it.
-            told, said_back: as `put_right_in`.
+            told: the answers before it, the latest last.
+            question: what it answers, with what that says back.
         Raises:
             ProviderError: parser or embedder do not answer.
         """
+        said_back, asks_which = taken_for_granted(question), _ASKS_WHICH.search(question) is not None
         corrections = [act for act in acts if act.act == "corrects" and act.about != PUT_RIGHT_AT_ONCE]
         if misheard := _misheard(text, told, said_back):
             return (HeardAct(act="corrects", start=0, end=len(text), details={"right": misheard.lower()}),)
@@ -401,7 +443,7 @@ class CorrectionReader:
         if not told or any({"wrong", "right"} <= set(act.details) for act in corrections):
             return acts
         corrections = [act for act in acts if act.act == "corrects" and act.about != PUT_RIGHT_AT_ONCE]
-        found = put_right_in(text, told, said_back, heard=bool(corrections))
+        found = put_right_in(text, told, said_back, heard=bool(corrections), asks_which=asks_which)
         if found is None and corrections:
             found = await self._alike(text, corrections[0], told)
         if found is not None:

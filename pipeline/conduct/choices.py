@@ -20,6 +20,7 @@ from pipeline.acts import (
 )
 from pipeline.conduct.move import Moment
 from pipeline.conduct.policy import OfferName
+from pipeline.conduct.state import Asked
 from pipeline.question.text import sentences
 
 LONG_TELLING = 4
@@ -28,6 +29,8 @@ LONGEST_CHOICE = 12
 """Words of a message that may choose what it has among others; longer ones say more than that."""
 SHORTEST_WISH = 4
 """Words of a sentence up to which it wishes for a break without a word of wishing."""
+OF_DELETION: frozenset[Asked] = frozenset({"withdrawal", "withdrawal_again"})
+"""Questions whether everything is to be deleted."""
 WEIGHTY: frozenset[Act] = frozenset({"risk", "wants_withdrawal", "minor"})
 PLAINLY: frozenset[Act] = frozenset({"wants_stop", "asks_interviewer", "asks_back"})
 LONGEST_WISH = 25
@@ -269,7 +272,9 @@ def asked_of(moment: Moment) -> AskedBack | None:
     Whoever is only told to take their time tells on.
     """
     asked = moment.conduct.asked
-    if asked in ("stop", "pause", "risk", "withdrawal"):
+    if asked in OF_DELETION:
+        return "withdrawal"
+    if asked in ("stop", "pause", "risk"):
         return asked
     return "ways" if offers_ways_on(moment) and "something_else" in moment.conduct.offers else None
 
@@ -278,7 +283,7 @@ def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
     """Whether the message says yes or no, as it was heard; with a few words more only where no mistake can do harm."""
     for act in moment.acts:
         if act.about in _ANSWERED:
-            return _ANSWERED[act.about]
+            return None if is_doubtful(moment, act) else _ANSWERED[act.about]
     said, texts, asked = plain(moment.said), moment.texts, moment.conduct.asked
     if said in {plain(word) for word in texts.yes_words}:
         return "yes"
@@ -287,9 +292,9 @@ def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
     if is_decided(moment):
         return None
     short = len(said.split()) <= LONGEST_CHOICE
-    if asked == "withdrawal" and _confirms(moment):
+    if asked in OF_DELETION and _confirms(moment):
         return "yes"
-    if asked == "withdrawal" and has(said, (*texts.part_words, *texts.keep_words)):
+    if asked in OF_DELETION and has(said, (*_plain_parts(moment), *texts.keep_words)):
         return "no"
     if _would_go_on(moment):
         return "no"
@@ -300,13 +305,18 @@ def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
         return "yes"
     if asked == "risk" and moment.find("risk") is None and has(said, texts.safe_words):
         return "no"
-    plainly = asked in ("withdrawal", "risk") or (asked in ("stop", "pause") and _few(said))
+    plainly = asked in ("withdrawal", "withdrawal_again", "risk") or (asked in ("stop", "pause") and _few(said))
     if plainly and begins(said, texts.no_begins):
         return "no"
     well = begins(said, texts.no_begins) and has(said, (*texts.safe_words, *texts.back_words))
     if asked in ("stop", "pause") and well and moment.find("wants_stop") is None and len(said.split()) <= SMALL_WORDS:
         return "no"
     return None
+
+
+def is_doubtful(moment: Moment, heard: HeardAct) -> bool:
+    """Whether what was heard of a wish to delete is too little to delete anything before it is asked once more."""
+    return heard.act == "wants_withdrawal" and not heard.sure and moment.conduct.asked == "withdrawal"
 
 
 def _confirms(moment: Moment) -> bool:
@@ -319,13 +329,16 @@ def _confirms(moment: Moment) -> bool:
 
 
 def names_part(moment: Moment) -> bool:
-    """Whether a message says that only a part is to be deleted; after a no, it takes more than an “only”."""
-    if any(act.about == ANSWERS_PART for act in moment.acts):
-        return True
-    said, words = plain(moment.said), moment.texts.part_words
-    if begins(said, moment.texts.no_begins):
-        words = tuple(word for word in words if " " in word)
-    return has(said, words) and not has(said, moment.texts.keep_words)
+    """Whether a message says that only a part is to be deleted, and not that nothing is."""
+    if any(act.about in (ANSWERS_PART, ANSWERS_NO) for act in moment.acts):
+        return any(act.about == ANSWERS_PART for act in moment.acts)
+    said = plain(moment.said)
+    return has(said, _plain_parts(moment)) and not has(said, moment.texts.keep_words)
+
+
+def _plain_parts(moment: Moment) -> tuple[str, ...]:
+    """Words for a part that say nothing else; an “only” or a “not” may."""
+    return tuple(word for word in moment.texts.part_words if " " in word)
 
 
 def _few(said: str) -> bool:

@@ -179,7 +179,8 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
     Whoever has chosen to go on after being asked is not asked again whether it is too much, unless in a few words.
     A correction that the reader alone hears counts where the message begins with a no, or where it has learned to hear
     it beside what is told.
-    What was asked back about and is heard again is meant.
+    What was asked back about and is heard again is meant, but not by the reader, which hears it in most of what follows
+    that question.
     """
     denied = set(moment.conduct.denied)
     again = {"stop": "wants_stop", "pause": "wants_pause"}.get(moment.conduct.asked, "")
@@ -194,6 +195,7 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
             heard.heard_by == "reader"
             and (
                 (heard.act in denied and not heard.sure)
+                or heard.act == again
                 or (heard.act == "corrects" and not says_no and not heard.about)
             )
         )
@@ -236,9 +238,9 @@ def _chosen(moment: Moment) -> Move | None:
             return _stop(moment)
         case "pause", "yes":
             return Move("wants_pause", texts.pause, "stands")
-        case "withdrawal", "yes":
+        case (("withdrawal" | "withdrawal_again"), "yes"):
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
-        case "withdrawal", "no":
+        case (("withdrawal" | "withdrawal_again"), "no"):
             text = texts.withdrawal_part if texts.withdrawal_part and names_part(moment) else texts.withdrawal_kept
             return replace(_carry_on(moment, text), act="wants_withdrawal")
         case (("stop" | "pause"), "no"):
@@ -365,11 +367,10 @@ def _help(moment: Moment) -> str:
 
 
 def _risk(moment: Moment, heard: HeardAct) -> Move:
-    if heard.about == FAINT:
-        # Too weak a sign to break off what is told; a person looks at it.
-        return Move("risk", "", "engine", counts=True, alert="risk")
     before = any(alert.code == "risk" for alert in moment.conduct.alerts)
-    if heard.about == CONTROLLED and not before:
+    again = before and (heard.about == CONTROLLED or heard.heard_by == "reader")
+    if heard.about in (FAINT, CONTROLLED) and not again:
+        # Too weak a sign to break off what is told, the first time; a person looks at it.
         return Move("risk", "", "engine", counts=True, alert="risk")
     if heard.heard_by == "reader" and not heard.sure and moment.texts.risk_ask and moment.conduct.asked != "risk":
         return Move(
@@ -484,9 +485,19 @@ def _go_on(moment: Moment, text: str = "") -> Move:
 
 
 def _wants_withdrawal(moment: Moment, heard: HeardAct) -> Move:
-    answered = moment.told_words >= LONG_TELLING
-    text = moment.texts.withdrawal_ask
-    return Move("wants_withdrawal", text, "stands", offers=("withdraw", "no"), asks="withdrawal", answered=answered)
+    """Ask whether everything is to be deleted; once more where the answer is not clear, and then delete nothing."""
+    texts, asked = moment.texts, moment.conduct.asked
+    if asked == "withdrawal_again" and texts.withdrawal_unclear:
+        return replace(_carry_on(moment, texts.withdrawal_unclear), act="wants_withdrawal")
+    again = asked == "withdrawal" and bool(texts.withdrawal_again)
+    return Move(
+        "wants_withdrawal",
+        texts.withdrawal_again if again else texts.withdrawal_ask,
+        "stands",
+        offers=("withdraw", "no"),
+        asks="withdrawal_again" if again else "withdrawal",
+        answered=moment.told_words >= LONG_TELLING,
+    )
 
 
 def age_of(words: str) -> int | None:

@@ -27,7 +27,7 @@ SAFETY = frozenset(
             "part_words",
             "keep_words",
         ),
-        "withdrawal_part",
+        *("withdrawal_part", "withdrawal_again", "withdrawal_unclear"),
     }
 )
 """Texts that a concept can't replace."""
@@ -63,6 +63,8 @@ class ConductTexts(Spec):
     stop_ask: str = Field(description="When it is not certain that somebody wants to stop.")
     stop_taken_back: str = Field(description="When somebody did not mean to stop.")
     withdrawal_ask: str = Field(description="Asked once before everything is deleted.")
+    withdrawal_again: str = Field(default="", description="Asked once more where the answer to that is not clear.")
+    withdrawal_unclear: str = Field(default="", description="When it is not clear then either: nothing is deleted.")
     withdrawal_kept: str = Field(description="When nothing is to be deleted after all.")
     withdrawal_part: str = Field(
         default="", description="When only a part of it is to be deleted, which can't be done."

@@ -9,7 +9,7 @@ from pipeline.acts import Act
 from pipeline.conduct.policy import OfferName
 from pipeline.records import Record
 
-Asked = Literal["", "stop", "pause", "withdrawal", "age", "distress", "correction", "risk"]
+Asked = Literal["", "stop", "pause", "withdrawal", "withdrawal_again", "age", "distress", "correction", "risk"]
 """What the interviewer asked back about; empty where nothing was."""
 Care = Literal["risk", "distress", "minor"]
 

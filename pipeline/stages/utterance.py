@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from pipeline.acts import ANSWERS_NO, FAINT, WHERE, HeardAct, heeded, told
 from pipeline.conduct.choices import (
+    LONGEST_WISH,
     asked_back,
     asked_of,
     chosen_act,
@@ -23,7 +24,7 @@ from pipeline.conduct.move import Moment
 from pipeline.conduct.moves import meant, put_right
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
-from pipeline.correcting import LANGUAGE, CorrectionReader, said_back
+from pipeline.correcting import LANGUAGE, CorrectionReader
 from pipeline.errors import InvalidAnswer
 from pipeline.grid.moment import answered_step
 from pipeline.grid.rating import in_words, parsed
@@ -151,6 +152,9 @@ class UtteranceStage:
         by_words = not outweighs(clear, kind, plainly=returned(moment))
         if chosen is not None and by_words and len(text.split()) <= SAYS_MORE:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
+        if kind == "withdrawal" and len(text.split()) <= LONGEST_WISH and not outweighs(clear, kind):
+            # Nothing is deleted, and nothing told on, before that is clear.
+            return (HeardAct(act="wants_withdrawal", start=0, end=len(text), sure=False, heard_by="offer"),)
         heard = meant(moment, read)
         step = answered_step(context)
         if step is not None and step.name == "opposite":
@@ -187,7 +191,7 @@ class UtteranceStage:
         if not heard or state.language.casefold().split("-")[0] != LANGUAGE or answered_step(context) is not None:
             return acts
         told = [u.text for u in state.utterances if u.speaker == "respondent" and u.text]
-        return await self._corrections.read(text, acts, told, said_back(context.get(ContextOutput).question))
+        return await self._corrections.read(text, acts, told, context.get(ContextOutput).question)
 
 
 def _only_compares(heard: HeardAct, text: str) -> bool:

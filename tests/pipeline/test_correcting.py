@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.correcting import put_right_in, said_back
+from pipeline.correcting import put_right_in, taken_for_granted
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_was_heard_as_a_correction_needs_no_word_for_it() -> None:
     ],
 )
 def test_what_a_question_takes_for_granted(question: str, taken: str) -> None:
-    assert said_back(question) == taken
+    assert taken_for_granted(question) == taken
 
 
 def test_what_was_told_long_ago_is_put_right_where_it_is_said_again() -> None:
@@ -103,3 +103,57 @@ def test_what_was_told_long_ago_is_put_right_where_it_is_said_again() -> None:
     assert put_right_in("I told you ten euros, sorry, twelve euros.", ["It cost ten euros", *told]) is not None
     assert put_right_in("I said to him Sunday, actually I was glad.", told) is None
     assert put_right_in("I said Monday, actually it's Friday.", told) is None  # nobody had said Monday
+
+
+@pytest.mark.parametrize(
+    ("told", "message", "wrong", "right"),
+    [
+        ("Five weeks without it.", "Odd. Oh, I said five weeks, it was four. First Saturday.", "five", "four"),
+        ("We met on Friday.", "I said Friday, it was Thursday.", "Friday", "Thursday"),
+    ],
+)
+def test_what_was_told_is_said_again_word_for_word_before_what_is_right(
+    told: str, message: str, wrong: str, right: str
+) -> None:
+    found = put_right_in(message, [told])
+    assert found is not None
+    assert (found.wrong, found.right) == (wrong, right)
+
+
+def test_what_was_not_told_in_these_words_is_put_right_of_nothing() -> None:
+    assert put_right_in("I said five weeks to him, it was four in the end.", ["Six days without it."]) is None
+    assert put_right_in("I said I'd wait five weeks, it was four in the end.", ["Five weeks without it."]) is None
+
+
+@pytest.mark.parametrize(
+    ("back", "message", "wrong", "right"),
+    [
+        ("You go Tuesdays.", "Wednesdays, they're shut Tuesdays for training.", "Tuesdays", "Wednesdays"),
+        (
+            "You leave at ten past seven.",
+            "ten past six. I'd never make it otherwise.",
+            "ten past seven",
+            "ten past six",
+        ),
+    ],
+)
+def test_number_or_days_by_themselves_take_the_place_of_those_that_were_said_back(
+    back: str, message: str, wrong: str, right: str
+) -> None:
+    found = put_right_in(message, [back.replace("You", "I")], back, asks_which=False)
+    assert found is not None
+    assert (found.wrong, found.right) == (wrong, right)
+    assert put_right_in(message, [back.replace("You", "I")], back, asks_which=True) is None
+
+
+@pytest.mark.parametrize(
+    ("back", "message"),
+    [
+        ("You have two kids.", "One is at school, the other at home."),
+        ("You were off on Saturday.", "Sunday, I was fine again."),
+        ("You go Tuesdays.", "Tuesdays, yes. It's quiet then."),
+        ("Your sister hates it.", "My brother, he loves it."),
+    ],
+)
+def test_what_goes_on_with_another_number_or_day_puts_nothing_right(back: str, message: str) -> None:
+    assert put_right_in(message, [back], back, asks_which=False) is None

@@ -204,6 +204,24 @@ async def test_withdrawal_in_words_erases_everything_after_one_confirmation(here
             await asyncio.sleep(0.05)
 
 
+async def test_answer_to_a_deletion_that_is_not_clear_is_asked_for_once_more_and_deletes_nothing(here: Place) -> None:
+    session_id, token = await here.begin()
+    async with here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await respondent.turn("I like the taste.")
+        asked = await replied(respondent, "Please delete everything I said.")
+        again = await replied(respondent, "into the fire with it, whatever it was")
+        assert (again["act"], again["open"]) == ("wants_withdrawal", True)
+        assert again["text"] != asked["text"]
+        kept = await replied(respondent, "well, who knows what is best here")
+        assert (kept["act"], kept["text"].split(",")[0]) == ("wants_withdrawal", "I can't tell for sure")
+        await respondent.turn("It wakes me up.")
+    await here.stored()
+    lines = (await here.call(f"/api/sessions/{session_id}/transcript"))["items"]
+    assert [line["text"] for line in lines if line["speaker"] == "respondent"][-1] == "It wakes me up."
+
+
 async def test_interview_with_a_minor_is_held_back_until_a_moderator_releases_it(here: Place) -> None:
     session_id, token = await here.begin()
     async with here.moderator() as watcher, here.respondent(token) as respondent:

@@ -260,20 +260,15 @@ BEFORE: Final = 120
 
 _EVERYDAY = re.compile(
     r"\W*(?:(?:so|and|then|that|because|well|yeah|yes|it means|it lets me|so that|which means|also),? )*(?:"
-    r"(?:(?:i|we)(?:'d| would)?(?: just| really| also)? (?:can|could|get to|got to|like to|love to|want to|will"
-    r"|have (?:more )?time to)(?: just| always| finally)? |being |to )?be(?:ing)? (?:at home |home |out )?(?:more )?"
-    r"(?:with|there for|around) (?:all )?(?:my|our|the) (?:own )?(?:whole )?(?:family|families|kids|children"
-    r"|grandchildren|grandkids|little ones|friends)(?: more| more often| longer| (?:at|in|on|over|for) (?:the )?\w+)?"
-    r"|(?:i|we) (?:don'?t|do not|didn'?t|won'?t) have to (?:wake|get) up (?:so |that |too )?(?:early|at \w+)"
-    r"|(?:i|we) (?:just|only) want(?:ed)? it to be (?:quick|fast|easy|simple|cheap|done quickly)"
+    r"(?:i|we) (?:just|only) want(?:ed)? it to be (?:quick|fast|easy|simple|cheap|done quickly)"
     r")\W*",
     re.IGNORECASE,
 )
-"""Everyday answers to what something does for somebody, which are like what some say who do not want to live."""
+"""An everyday wish, which is like what some say who do not want to live."""
 
 
 def is_everyday(text: str) -> bool:
-    """Whether a message says nothing but one everyday thing that it does for somebody: “Then I can be with my kids.”"""
+    """Whether a message says nothing but an everyday wish: “So I just want it to be quick.”"""
     return _EVERYDAY.fullmatch(text.replace("’", "'")) is not None
 
 

@@ -143,9 +143,12 @@ WHOLE: dict[Act, float] = {
     "minor": 1.5,
 }
 """Log-odds of `MessageModel` from which a message does something that neither rules nor reader hear in a clause."""
-IN_A_SENTENCE = 2.1
-"""Log-odds from which a sentence by itself tells of danger: chosen so that of 1 500 answers to single questions, which
-the model had not seen, five are taken for it."""
+IN_A_SENTENCE = 2.4
+"""Log-odds from which a sentence by itself tells of danger, which is asked back: chosen so that of 1 000 answers in
+which nobody is in danger, and which the model had not seen, two are taken for it."""
+HINTED = 1.5
+"""Log-odds from which it hints at danger so faintly that a person is told and the respondent is not asked, unless it
+happens again: four of 1 000."""
 BESIDE_FAINT = 1.0
 """What more that takes where the whole message hardly tells of the danger that a rule has heard in it."""
 DOUBTS_HARM = 0.9
@@ -415,17 +418,19 @@ class ActHearing:
         question: str,
         denied: AbstractSet[Act],
     ) -> list[HeardAct | None]:
-        """What was heard, with a danger that a sentence tells of and nothing else has heard; it is asked back."""
+        """What was heard, with a danger that a sentence tells of, or hints at, and nothing else has heard."""
         heard = any(one is not None and one.act == "risk" and one.about not in (FAINT, CONTROLLED) for one in found)
         if self._danger is None or heard or "risk" in denied or is_everyday(text):
             return list(found)
         faint = any(one is not None and one.about == FAINT for one in found)
         odds, start, end = self._danger.most(text, self._network.read(question, "", text))
-        if odds < IN_A_SENTENCE + BESIDE_FAINT * faint:
+        hinted = odds < IN_A_SENTENCE + BESIDE_FAINT * faint
+        if hinted and (faint or odds < HINTED):
             return list(found)
+        about = FAINT if hinted else ""
         within = [at for at, clause in enumerate(clauses) if clause.start < end and start < clause.end]
         return [
-            HeardAct(act="risk", start=clause.start, end=clause.end, sure=False, heard_by="reader")
+            HeardAct(act="risk", start=clause.start, end=clause.end, sure=False, about=about, heard_by="reader")
             if at in within[-1:]
             else one
             for at, (clause, one) in enumerate(zip(clauses, found, strict=True))

@@ -25,13 +25,19 @@ from pipeline.language.reader.replies import Meaning, ReplyModel
 LIKELY: Final = 0.6
 """Probability from which an answer is followed. Of 750 answers to the question whether to go on by writers whom the
 model had not seen 644 were understood from there on, 65 wrongly."""
-LIKELY_OF: Final[Mapping[Meaning, float]] = {"in_danger": 0.5, "unsure": 0.5, "no_danger": 0.9, "delete_all": 0.9}
+LIKELY_OF: Final[Mapping[Meaning, float]] = {"in_danger": 0.5, "unsure": 0.5, "no_danger": 0.9}
 """The same where a mistake would do more harm, or less."""
+SURE_OF_ALL: Final = 0.9
+"""Probability from which everything may be deleted."""
+SURE_TO_KEEP: Final = 0.8
+"""Probability from which it is not asked once more whether everything, or all but a part, is kept."""
 NO_DANGER: Final = -4.0
 """Log-odds of `DangerModel` from which nobody is believed who says that nobody is in danger. So of 96 such answers, by
 writers whom the model had not seen, 68 are believed, of 104 others none; …"""
 _ADMITS: Final = re.compile(
-    r"\b(?:yes|yeah|yep|aye|yup|afraid of|scared|frightened|good ?bye|better off|too many|meant (?:it|what)"
+    r"\b(?:i suppose|i guess i am|if you put it|haven'?t told|told a soul|nobody knows|in a way|sort of|kind of"
+    r"|from (?:my|him|her)self|yes|yeah|yep|aye|yup|afraid of|scared|frightened|good ?bye|better off|too many"
+    r"|meant (?:it|what)"
     r"|(?:was|is|am)(?:n'?t| not) (?:a )?jok(?:e|ing)|(?:wouldn'?t|would not|not) (?:call|say)|put it (?:that|this) way"
     r"|(?:wouldn'?t|would not|don'?t|'d not) mind|when (?:he|she|they)|only (?:he|she|they|when)"
     r"|(?:he|she|they) only)\b",
@@ -49,13 +55,7 @@ _DELETES: Final = re.compile(
     r"|it all)\b",
     re.IGNORECASE,
 )
-"""… and of which one must."""
-_OF_DELETION: Final = re.compile(
-    r"\b(?:delet\w*|eras\w*|remov\w*|wip(?:e|ed|ing)|rid|scrub\w*|bin|gone|clear\w*|keep\w*|kept|leave|left|stays?"
-    r"|everything|all|lot|nothing|only|just|part|bit|names?|except|rest|apart|cross|out|have it|use it)\b",
-    re.IGNORECASE,
-)
-"""Words without which a message says nothing of what is to be deleted."""
+"""… and of which one must; else it is asked about once more."""
 SURE_TO_STOP: Final = 0.9
 """Probability from which an interview is ended where it was not asked about."""
 LONGEST: Final = 25
@@ -92,13 +92,15 @@ def replied(
         return None
     reading = network.read(question, "", plain)
     most = model.most(plain, reading, asked)
-    if most is None or most[1] < LIKELY_OF.get(most[0], LIKELY) or most[0] == "tells":
+    if most is None or most[0] == "tells":
         return None
     meaning, chance = most
     if meaning == "no_danger" and (danger is None or not _is_believed(danger, plain, reading)):
+        meaning, chance = "unsure", 1.0
+    if chance < LIKELY_OF.get(meaning, LIKELY):
         return None
-    if asked == "withdrawal" and not _is_of_deletion(meaning, plain):
-        return None
+    if asked == "withdrawal":
+        return _of_deletion(meaning, chance, text)
     act, about = _ACTS[meaning]
     about = ANSWERS_NO if meaning == "go_on" and asked != "ways" else about
     sure = meaning != "unsure" and (meaning != "stop" or asked == "stop" or chance >= SURE_TO_STOP)
@@ -111,8 +113,14 @@ def _is_believed(danger: DangerModel, text: str, reading: Reading) -> bool:
     return danger.most(text, reading)[0] < NO_DANGER and _ADMITS.search(text) is None
 
 
-def _is_of_deletion(meaning: Meaning, text: str) -> bool:
-    """Whether a message has words for what it is taken to want deleted; all of it only where none speaks against it."""
-    if meaning == "delete_all":
-        return _DELETES.search(text) is not None and _NOT_ALL.search(text) is None
-    return "?" not in text and _OF_DELETION.search(text) is not None
+def _of_deletion(meaning: Meaning, chance: float, text: str) -> HeardAct | None:
+    """What is to be deleted: all of it where nothing speaks against it; surely where there are words for it, too."""
+    if meaning != "delete_all":
+        if "?" in text or chance < SURE_TO_KEEP:
+            return None
+        act, about, sure = *_ACTS[meaning], True
+    elif chance < SURE_OF_ALL or _NOT_ALL.search(text) is not None:
+        return None
+    else:
+        act, about, sure = *_ACTS[meaning], _DELETES.search(text) is not None
+    return HeardAct(act=act, start=0, end=len(text), sure=sure, about=about, heard_by="reader")

@@ -1405,3 +1405,69 @@ def test_who_was_asked_whether_to_stop_is_understood_by_all_they_say() -> None:
     question = HeardAct(act="asks_back", start=0, end=4)
     assert outweighs((question,), "stop")
     assert not outweighs((question, HeardAct(act="tells", start=5, end=9)), "stop")
+
+
+def test_deletion_is_asked_about_once_more_before_anything_is_deleted_on_a_doubtful_word() -> None:
+    texts = policy().texts
+    first = after(whole("take it out", "wants_withdrawal"))
+    text = "but all of it, as I said"  # Its “but” alone names no part.
+    doubtful = HeardAct(
+        act="wants_withdrawal", start=0, end=len(text), sure=False, about=ANSWERS_YES, heard_by="reader"
+    )
+    again = move_for(replace(moment(text, conduct=first), acts=(doubtful,)))
+    assert again is not None
+    assert (again.text, again.asks, again.offers) == (texts.withdrawal_again, "withdrawal_again", ("withdraw", "no"))
+    second = after(again, first)
+    deleted = move_for(replace(moment(text, conduct=second), acts=(doubtful,)))
+    assert deleted is not None
+    assert deleted.then == "withdraw"
+    unclear = doubtful.model_copy(update={"about": "", "heard_by": "offer"})
+    kept = move_for(replace(moment(text, conduct=second), acts=(unclear,)))
+    assert kept is not None
+    assert (kept.text, kept.then, kept.asks) == (texts.withdrawal_unclear, "again", "")
+    for said, then in (("yes", "withdraw"), ("no", "again"), ("not all of it, only that", "again")):
+        move = move_for(moment(said, conduct=second))
+        assert move is not None
+        assert move.then == then
+
+
+def test_interview_that_began_without_a_second_question_about_deletion_asks_the_first_again() -> None:
+    older = policy().texts.model_copy(update={"withdrawal_again": "", "withdrawal_unclear": ""})
+    asked = after(whole("take it out", "wants_withdrawal"))
+    wish = HeardAct(act="wants_withdrawal", start=0, end=9, sure=False, heard_by="offer")
+    here = replace(
+        moment("so be it.", conduct=asked), policy=policy().model_copy(update={"texts": older}), acts=(wish,)
+    )
+    move = move_for(here)
+    assert move is not None
+    assert (move.text, move.asks) == (older.withdrawal_ask, "withdrawal")
+
+
+def test_who_wants_nothing_deleted_is_not_told_of_parts() -> None:
+    asked = after(whole("take it out", "wants_withdrawal"))
+    text = "keep it all, apart from that I was only cross"
+    kept = HeardAct(act="aside", start=0, end=len(text), about=ANSWERS_NO, heard_by="reader")
+    move = move_for(replace(moment(text, conduct=asked), acts=(kept,)))
+    assert move is not None
+    assert move.text == policy().texts.withdrawal_kept
+
+
+def test_danger_that_is_hinted_at_twice_is_asked_about() -> None:
+    said = "he likes the door shut"
+    known = ConductState(alerts=(CareAlert(code="risk", turn_number=2, since=NOW, faint=True),))
+    for heard_by, asks in (("reader", "risk"), ("rules", "")):
+        sign = HeardAct(act="risk", start=0, end=len(said), sure=False, about=FAINT, heard_by=heard_by)  # type: ignore[arg-type]
+        once = move_for(replace(moment(said), acts=(sign,)))
+        twice = move_for(replace(moment(said, conduct=known), acts=(sign,)))
+        assert once is not None
+        assert twice is not None
+        assert (once.asks, twice.asks) == ("", asks)
+
+
+def test_reader_that_hears_again_what_was_asked_back_about_ends_nothing() -> None:
+    said = "so anyway the van turns up four hours late"
+    for asked, act in (("stop", "wants_stop"), ("pause", "wants_pause")):
+        for heard_by, kept in (("reader", "tells"), ("rules", act)):
+            heard = HeardAct(act=act, start=0, end=len(said), sure=False, heard_by=heard_by)  # type: ignore[arg-type]
+            acts = meant(moment(said, conduct=ConductState(asked=asked)), (heard,))  # type: ignore[arg-type]
+            assert [(one.act, one.sure) for one in acts] == [(kept, True)]

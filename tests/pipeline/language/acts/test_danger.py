@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.acts import CONTROLLED, told
-from pipeline.language.acts.danger import in_danger, is_everyday
+from pipeline.language.acts.danger import in_danger
 from pipeline.language.acts.hearing import ActHearing
 from pipeline.language.reader.files import load_reader
 
@@ -156,6 +156,9 @@ def test_sign_of_being_controlled_hides_no_other_danger_and_is_told(trained: Act
         "I can be there for my kids",
         "So I don't have to wake up early.",
         "I just want it to be quick.",
+        "That gives me a good feeling and more time for my family and we sit in the kitchen and talk about the day.",
+        "I want to get to work on time without having to think about it",
+        "I'm not a burden to anyone.",
     ],
 )
 @pytest.mark.parametrize("question", ["You say it saves you time. What does that make possible?", "And then?"])
@@ -163,10 +166,3 @@ def test_everyday_answers_to_what_something_does_for_somebody_are_no_danger(
     trained: ActHearing, text: str, question: str
 ) -> None:
     assert [act for act in trained.read_sync(text, question, "en") if act.act == "risk"] == []
-
-
-@pytest.mark.parametrize(
-    "text", ["Then I can be with my husband again.", "I want to be with my family in heaven, it's time."]
-)
-def test_wish_to_be_with_the_dead_is_nothing_everyday(text: str) -> None:
-    assert not is_everyday(text)

@@ -90,6 +90,15 @@ async def test_nothing_is_deleted_of_who_means_a_part_or_none_of_it(trained: Act
     assert heard is None or heard.about in (ANSWERS_NO, ANSWERS_PART)
 
 
+@pytest.mark.parametrize(("text", "sure"), [("delete everything please", True), ("burn it", False)])
+async def test_everything_is_surely_to_be_deleted_only_in_words_of_deletion(
+    trained: ActHearing, text: str, sure: bool
+) -> None:
+    heard = await trained.reply(text, DELETED, "withdrawal", "en")
+    assert heard is not None
+    assert (heard.act, heard.about, heard.sure) == ("wants_withdrawal", ANSWERS_YES, sure)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -111,7 +120,9 @@ async def test_other_languages_and_rules_alone_go_by_words(trained: ActHearing) 
     bare = ActHearing(reader.network, reader.settings)
     assert await bare.reply("let me just get a tissue", WAYS, "ways", "en") is None
     without = ActHearing(reader.network, reader.settings, replies=reader.replies)
-    assert await without.reply("god no, it's just something we say round here", RISK, "risk", "en") is None
+    doubted = await without.reply("god no, it's just something we say round here", RISK, "risk", "en")
+    assert doubted is not None
+    assert (doubted.act, doubted.sure, doubted.about) == ("risk", False, "")
 
 
 async def test_an_end_that_was_not_asked_about_is_asked_back_where_it_is_not_sure(
