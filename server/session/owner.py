@@ -254,7 +254,7 @@ class SessionOwner:
 
     async def finish(self) -> None:
         """End with thanks, after the running turn."""
-        configuration, reason = self.context.configuration, "respondent_finished"
+        configuration, reason = self.context.configuration, rules.BY_RESPONDENT
         await self._apply(
             "finish",
             lambda: rules.finish(self.state, configuration, reason=reason, now=self.context.services.now()),

@@ -31,6 +31,8 @@ from server.session.problems import SessionProblem
 Side = Literal["respondent", "moderator"]
 
 TERMINAL: Final[frozenset[SessionStatus]] = frozenset({"completed", "failed"})
+BY_RESPONDENT: Final = "respondent_finished"
+"""Why an interview is over whose respondent ended it."""
 TURN_LIMIT: Final = 500
 KEPT_COMMANDS: Final = 100
 """Moderators' commands that a session remembers."""
@@ -292,8 +294,14 @@ def abandon(state: InterviewState, now: datetime, abandon_after: timedelta) -> C
 
 
 def finish(state: InterviewState, configuration: SessionConfiguration, *, reason: str, now: datetime) -> Change:
-    """End the interview at once, with thanks."""
+    """End the interview at once, with thanks.
+
+    Raises:
+        SessionProblem: `session_completed`; `consent_required` where the respondent has agreed to nothing yet.
+    """
     _refuse_over(state)
+    if reason == BY_RESPONDENT and consent_missing(state, configuration):
+        raise SessionProblem("consent_required")
     number = state.turn_count + 1 if state.question is not None else state.turn_count
     thanks = Utterance(
         id=derived_id(state.session_id, number, "utterance", f"thanks-{state.rev}"),

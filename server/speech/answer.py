@@ -135,6 +135,11 @@ class SpokenAnswer:
         """Whether it is over unless its speaker goes on, and nobody is doing so."""
         return self.ending.open and not self._spoken
 
+    @property
+    def ends(self) -> bool:
+        """Whether nothing more comes of it: its speaker has ended it, or it lingers."""
+        return self._stopping or self.lingers
+
     def settle(self) -> None:
         """It is over now if nobody is going on with it."""
         self.ending.settled = True

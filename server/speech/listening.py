@@ -42,6 +42,8 @@ from server.speech.waiting import PatienceChange
 log = structlog.get_logger("askwell.speech")
 GOES_ON_S = 10.0
 """Who speaks again so soon after an answer is taken to go on with it, in seconds."""
+SETTLED_WITHIN_S = 30.0
+"""How long what comes next waits for an answer whose end is known, in seconds."""
 
 
 class Listening:
@@ -204,11 +206,14 @@ class Listening:
             self._answer.ending.playing = self._playing
 
     async def settle(self) -> None:
-        """Have an answer taken that is over unless its speaker goes on, and return when it is stored."""
-        answer = self._answer
-        if answer is not None and answer.lingers:
-            answer.settle()
-            await asyncio.wait({self._hearing[answer]})
+        """Have an answer taken that is over unless its speaker goes on, and return when it is stored.
+
+        So is one whose end was told and whose last words are not understood yet.
+        """
+        self._end_lingering()
+        ending = {task for answer, task in self._hearing.items() if answer is not self._answer or answer.ends}
+        if ending := ending - {asyncio.current_task()}:
+            await asyncio.wait(ending, timeout=SETTLED_WITHIN_S)
 
     def _end_lingering(self) -> None:
         if self._answer is not None and self._answer.lingers:

@@ -376,6 +376,18 @@ async def test_written_answer_under_the_key_of_a_spoken_one_ends_the_listening(n
     assert (final["turn_key"], final["text"]) == (second, "spoken again")
 
 
+async def test_written_answer_does_not_overtake_a_spoken_one_that_has_ended(node: Node) -> None:
+    async with speaking(node) as client:
+        spoken = await client.audio_start()
+        await client.say(speech(" ".join(["long"] * 20)))
+        await client.send("audio.stop")
+        written = await client.answer("and this I wrote")
+        await client.refused("turn_in_progress", ref=written)
+        await client.until("turn.completed", turn_key=spoken)
+        await client.turn("and this I wrote", written)
+    assert last_answer(node).text == "and this I wrote"
+
+
 async def test_final_transcript_is_replayed_before_its_turn(node: Node) -> None:
     state = await node.session()
     async with speaking(node, state.session_id) as client:

@@ -118,6 +118,11 @@ def test_resume_without_a_pause_changes_nothing() -> None:
     assert rules.resume(state, "respondent", LATER, WEEK) == Change(state)
 
 
+def test_who_agreed_to_nothing_yet_has_nothing_to_finish() -> None:
+    refused("consent_required", rules.finish, new_state(), asking_consent(), reason=rules.BY_RESPONDENT, now=LATER)
+    assert rules.finish(new_state(), asking_consent(), reason="moderator", now=LATER).state.status == "completed"
+
+
 @pytest.mark.parametrize("status", ["created", "active", "paused", "closing", "abandoned"])
 def test_finish_ends_with_thanks_from_any_state_that_goes_on(status: str) -> None:
     step = rules.finish(asked(status=status, turn_count=3), configuration(), reason="respondent_finished", now=LATER)

@@ -24,6 +24,7 @@ def told(*answers: str) -> Telling:
         ("He asked about the folder. I don't really have much to say about that.", "exhausted"),
         ("There is little to add. One has a thing valued if one intends to sell it. I did not intend to.", "exhausted"),
         ("About the valuation? No. I have said there is nothing further in it.", "exhausted"),
+        ("He looked at the card. And then nothing, he put it away.", "exhausted"),
         ("Nothing, honestly. Five euros at the drugstore, they break, I buy another.", "exhausted"),
         ("The whole street was at the grave. That one I did alone.", "reflecting"),
         ("He kept the key for years. He doesn't open the door to anybody.", "lasting"),
@@ -167,3 +168,7 @@ def test_everything_in_its_order_is_not_asked_for_after_a_reflection() -> None:
 
 def test_what_somebody_said_for_the_first_time_weighs_most() -> None:
     assert told("He asked about the hair. It was the first time I said something about her.").peak
+
+
+def test_silence_that_is_told_of_is_no_end_of_telling() -> None:
+    assert not told("There was a bit of a crackle, then nothing. I gave it a tap on top, but no joy.").exhausted
