@@ -134,6 +134,8 @@ class Conversation:
         """An answer whose turn failed; it is kept."""
         self.unclaimed = False
         """Whether a response has come, or will, that the client has not asked for."""
+        self._sent = ""
+        """Key of an answer that was sent and of which nothing has come yet."""
         self.heard_until: int | None = None
         """Number of the last audio frame of the latest spoken answer, where it is known."""
         self._snapshot = snapshot
@@ -165,7 +167,7 @@ class Conversation:
 
     def send_answer(self, message: SendAnswer | Skip | Rate | Correct, item_id: str | None = None) -> None:
         """The client gives an answer, which is not stored yet."""
-        self.unclaimed = True
+        self.unclaimed, self._sent = True, message.turn_key
         item = None
         if isinstance(message, SendAnswer | Correct):
             item = items.typed(item_id or item_of(message.turn_key), message.text)
@@ -185,6 +187,11 @@ class Conversation:
     def responding(self) -> bool:
         """Whether a response is being made."""
         return self._responses.running is not None
+
+    @property
+    def awaits(self) -> bool:
+        """Whether a response is being made, or will be to an answer that was sent."""
+        return self.responding or bool(self._sent)
 
     # What the session sends
 
@@ -323,6 +330,8 @@ class Conversation:
         if self._responses.running is not None and self._responses.running.waiting is not None:
             # The one before was only still being read.
             self._responses.end_audio()
+        if turn_key == self._sent:
+            self._sent = ""
         if not self.responding:
             self._hearing.settle_for_question()
         self._responses.begin(turn_key)
@@ -371,6 +380,7 @@ class Conversation:
         if self._said.pop(ref, None) is not None:
             # An answer that was refused has no response.
             self.unclaimed = self.responding
+            self._sent = "" if ref == self._sent else self._sent
         if error.code in BREAKING:
             self._hearing.break_off(ref, error.code, error.message)
         if error.code == "audio_too_long":

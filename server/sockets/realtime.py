@@ -289,7 +289,7 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
         if talk.unclaimed:
             talk.unclaimed = False
             return
-        if talk.responding:
+        if talk.awaits:
             told = "A question is being made; it comes as the response that has begun."
             raise RealtimeProblem("conversation_already_has_active_response", told)
         rules.check_listening(state, owner.context.configuration)

@@ -495,6 +495,23 @@ async def test_answer_while_the_last_one_is_worked_on_is_refused(node: Node) -> 
     assert said(node) == ["It is warm."]
 
 
+async def test_response_that_is_asked_for_twice_at_once_is_made_once(node: Node) -> None:
+    async with in_interview(node) as client:
+        client.seen.clear()
+        await client.answer("It is warm.")
+        await client.send("response.create")
+        await client.send("response.create", event_id="twice")
+        await client.refused("conversation_already_has_active_response", event_id="twice")
+        await client.response()
+        assert client.names().count("response.created") == 1
+        await client.send("response.create")
+        await client.until("response.done")
+        await client.send("conversation.item.create", item=answer("x" * 9000), event_id="long")
+        await client.refused("answer_too_long", event_id="long")
+        await client.send("response.create")
+        await client.until("response.done")
+
+
 async def test_frame_that_is_too_long_is_refused(node: Node) -> None:
     async with in_interview(node) as client:
         await client.send("input_audio_buffer.append", audio="A" * 140_000)
