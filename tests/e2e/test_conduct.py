@@ -87,6 +87,16 @@ async def test_stop_can_be_taken_back_by_a_button_and_help_stays_in_sight(
     await expect(page.locator("#question")).to_have_text(asked)
     await say(page, "I want to kill myself tonight.")
     await expect(page.locator("#help")).to_contain_text("findahelpline.com")
+    await expect(page.locator("#question")).to_contain_text("sorry")
+    assert "findahelpline.com" not in await page.locator("#question").inner_text()
+    whole = page.viewport_size
+    await page.set_viewport_size({"width": 844, "height": 390})
+    await page.wait_for_timeout(600)
+    for part in ("#question", "#help", "#offers", "#answer", "#send"):
+        await expect(page.locator(part)).to_be_in_viewport(ratio=1)
+    await respondent.shot("on-its-side")
+    assert whole is not None
+    await page.set_viewport_size(whole)
     await page.get_by_test_id("offer-go_on").click()
     await expect(page.locator("#question")).to_contain_text("I'm listening.")
     await expect(page.locator("#help")).to_be_visible()

@@ -120,7 +120,7 @@ export class Talk {
     show(byId("log-region"), list.length > 0);
     const open = standingWords(state);
     const asked = state.pending && state.pending.kind !== "correct" ? null : open;
-    const text = state.stream?.text || (asked?.text ?? "");
+    const text = withoutHelp(state.stream?.text || (asked?.text ?? ""), state.help);
     const live = state.synced && document.visibilityState === "visible";
     this.question.set(text, { whole: !state.stream && asked !== null, unfold: live });
     const element = this.question.element;
@@ -234,6 +234,11 @@ export class Talk {
       if (document.body.dataset["scene"] === "talk") this.#scrollToNewest(isStill() ? "instant" : "smooth");
     });
   }
+}
+
+/** What was asked, without where to find help, which stands below it. @param {string} text @param {string} help */
+function withoutHelp(text, help) {
+  return help && text !== help && text.endsWith(help) ? text.slice(0, -help.length).trim() : text;
 }
 
 /** @param {string} code @param {string} draft @returns {string} */
