@@ -31,6 +31,7 @@ def cautions(methodology: Methodology) -> Iterator[Caution]:
                 yield (*at, "signal_weights", key), f"a weight of {weight:g} leaves the other signals nothing to say"
     for position, topic in enumerate(methodology.guide):
         yield from _of_forms(topic.questions, ("guide", position, "questions"))
+        yield from _unasked(topic.questions, ("guide", position, "questions"))
     if methodology.closing_strategy is None:
         yield ("strategies",), "no strategy generates a closing question: interviews end without one"
     yield from repeated_synonyms(methodology.synonyms)
@@ -40,6 +41,17 @@ def cautions(methodology: Methodology) -> Iterator[Caution]:
             found = check(fill(opening, topic=SAMPLE_TOPIC), language=language, allowed_words=[SAMPLE_TOPIC])
             if found:
                 yield ("openings", language, number), f"this opening may be {found[0].code}: {found[0].detail}"
+
+
+def _unasked(of: Mapping[str, Sequence[Form]], at: Path) -> Iterator[Caution]:
+    """Questions of a guide that are refused before anybody hears them, so that another is asked in their place."""
+    for language, forms in of.items():
+        for number, form in enumerate(forms):
+            if placeholders(form.ask) - {"topic"}:
+                continue
+            asked = fill(form.ask, topic=SAMPLE_TOPIC)
+            if found := check(asked, language=language, allowed_words=[SAMPLE_TOPIC]):
+                yield (*at, language, number), f"this would not be asked ({found[0].code}: {found[0].detail})"
 
 
 def repeated_synonyms(sets: Sequence[Sequence[str]]) -> Iterator[Caution]:

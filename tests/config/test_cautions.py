@@ -30,6 +30,10 @@ def strategies(**changes: Any) -> list[dict[str, Any]]:
         ({"synonyms": [["coffee", "brew"], ["Brew", "beer"]]}, "in two sets"),
         ({"openings": {"en": ["Surely you like {topic}. What else?"]}}, "may be leading"),
         ({"openings": {"en": ["Do you like {topic}?"]}}, "may be closed"),
+        (
+            {"guide": [{"id": "liking", "label": "Liking", "questions": {"en": ["Do you like {topic}?"]}}]},
+            "would not be asked (closed",
+        ),
     ],
 )
 def test_what_is_probably_a_mistake_is_warned_of(changes: dict[str, Any], reason: str) -> None:
