@@ -102,9 +102,12 @@ _NUMBER: Final = (
     r"|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|a hundred|a thousand|hundred"
     r"|half)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine|hundred|thousand|past|and a half))*"
 )
+_NO_UNIT: Final = r"(?:if|with|when|and|or|on|in|at|to|of|so|but|that|because|as|for|by|counting|including)"
+"""Words behind a number that do not say of what it is one."""
 _COUNTED: Final = re.compile(
-    r"(?<!first )(?<!last )(?<!other )(?<!those )(?<!these )"
-    rf"\b(?P<number>{_NUMBER})(?: ?(?P<unit>%|percent|per cent|[a-z]+))?(?![\w])",
+    r"(?<!first )(?<!last )(?<!other )(?<!those )(?<!these )(?<!second )(?<!third )(?<!next )(?<!this )(?<!that )"
+    r"(?<!which )"
+    rf"\b(?P<number>{_NUMBER})(?: ?(?P<unit>%|percent|per cent|(?!{_NO_UNIT}\b)[a-z]+))?(?![\w])",
     re.IGNORECASE,
 )
 _DAYS: Final = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
@@ -348,7 +351,9 @@ def _counted(phrase: str, told: str) -> tuple[str, tuple[int, int]] | None:
         return None
     for wrong in reversed(list(_COUNTED.finditer(told))):
         units = {(one["unit"] or "").lower() for one in (right, wrong)}
-        same = len(units) == 1 or (not right["unit"] and len(phrase.split()) <= len(right[0].split()) + 1)
+        few = len(phrase.split()) <= len(right[0].split()) + 1
+        alone = few or (right.start() == 0 and re.match(rf"\W*{_NO_UNIT}\b", phrase[right.end() :], re.IGNORECASE))
+        same = len(units) == 1 or (not right["unit"] and alone)
         if same and wrong["number"].lower() != right["number"].lower():
             kept = "number" if not right["unit"] or len(units) > 1 else 0
             return wrong[kept], right.span(kept)

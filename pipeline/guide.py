@@ -188,6 +188,15 @@ def agenda_of(configuration: SessionConfiguration, language: str) -> Agenda:
     return _agenda(_Same(configuration), language)
 
 
+def questions_of(configuration: SessionConfiguration, language: str, target: Target | None) -> tuple[Form, ...]:
+    """How a topic of the guide is asked for; nothing where a question is about something else."""
+    if target is None or target.kind != "topic":
+        return ()
+    topic = agenda_of(configuration, language).topic(target.ids[0])
+    by_language = topic.questions if topic is not None else {}
+    return by_language.get(language) or by_language.get(language.split("-")[0]) or ()
+
+
 def _of_concept(concept: Concept, language: str, *, elements: bool) -> Iterable[GuideTopic]:
     """What the concept adds: its elements, unless they are compared with each other, and its own questions."""
     for element in concept.elements if elements else ():

@@ -20,8 +20,7 @@ from pipeline.contracts import (
 )
 from pipeline.coverage import element_of
 from pipeline.focus import Focus
-from pipeline.guide import agenda_of
-from pipeline.methodology import Form
+from pipeline.guide import questions_of
 from pipeline.ports import AsTold, Briefing, Embedder, Line, Parser, QuestionRequest, Wanted
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request
@@ -101,16 +100,6 @@ def tells(context: TurnContext) -> bool:
     return len(answered(context).text.split()) >= FEW_TOLD
 
 
-def forms_of(context: TurnContext, focus: Focus | None) -> tuple[Form, ...]:
-    """The questions of the topic that is asked for; none where it is about something else."""
-    if focus is None or focus.target.kind != "topic":
-        return ()
-    topic = agenda_of(context.configuration, context.state.language).topic(focus.target.ids[0])
-    language = context.state.language
-    by_language = topic.questions if topic is not None else {}
-    return by_language.get(language) or by_language.get(language.split("-")[0]) or ()
-
-
 def _request(
     context: TurnContext,
     going: ContinuationOutput,
@@ -137,7 +126,7 @@ def _request(
         "closing" if going.ask_closing else "follow_up",
         turn_number=start.turn_number,
         strategy=context.strategies.by_tactic(going.strategy, tactic),
-        forms=forms_of(context, focus),
+        forms=questions_of(context.configuration, context.state.language, focus.target if focus is not None else None),
         focus_label=going.subject or None,
         focus_type=focus.node_type if focus else None,
         focus_quote=focus.quote if focus else None,

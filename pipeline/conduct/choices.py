@@ -35,6 +35,8 @@ WEIGHTY: frozenset[Act] = frozenset({"risk", "wants_withdrawal", "minor"})
 PLAINLY: frozenset[Act] = frozenset({"wants_stop", "asks_interviewer", "asks_back"})
 LONGEST_WISH = 25
 """Words of a message up to which one wishes for a break in other words than it was offered in."""
+LONGEST_IN_A_STORY = 16
+"""The same in a story, which may only tell of one."""
 BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resume"})
 """Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_WORDS = 30
@@ -131,7 +133,7 @@ def _wants_break(moment: Moment) -> bool:
     in_a_story = "something_else" not in offers
     if "pause" not in offers or "go_on" not in offers:
         return False
-    if len(said.split()) > (LONGEST_CHOICE if in_a_story else LONGEST_WISH):
+    if len(said.split()) > (LONGEST_IN_A_STORY if in_a_story else LONGEST_WISH):
         return False
     if not _wishes_for(moment, moment.texts.break_words):
         return False
@@ -301,7 +303,7 @@ def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
     stops = begins(said, texts.stop_words) or (says(moment, texts.stop_words) and not begins(said, texts.no_begins))
     if asked == "stop" and short and stops:
         return "yes"
-    if asked in ("stop", "pause", "risk") and short and begins(said, texts.yes_begins):
+    if asked in ("stop", "pause", "risk") and (short or _says_first(moment)) and begins(said, texts.yes_begins):
         return "yes"
     if asked == "risk" and moment.find("risk") is None and has(said, texts.safe_words):
         return "no"
@@ -312,6 +314,12 @@ def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
     if asked in ("stop", "pause") and well and moment.find("wants_stop") is None and len(said.split()) <= SMALL_WORDS:
         return "no"
     return None
+
+
+def _says_first(moment: Moment) -> bool:
+    """Whether the first sentence of a message answers in a few words, and no more than a few follow."""
+    first = plain(next(iter(sentences(moment.said)), ""))
+    return _few(first) and len(moment.said.split()) <= LONGEST_WISH
 
 
 def is_doubtful(moment: Moment, heard: HeardAct) -> bool:

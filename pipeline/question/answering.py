@@ -162,13 +162,14 @@ def answer_in(concept: Concept, message: str, texts: ConductTexts) -> str:
                 break
         else:
             says = said_of(concept, about[0], sentence) if len(about) == 1 else ""
-            named_too = len(words(says)) >= LEAST_SAID and (asks_amount(sentence) or _shared(sentence, says, concept))
-            if named_too and (whether or asks_amount(sentence)):
+            amount = asks_amount(sentence)
+            told = _FIGURE.search(says) is not None if amount else _shared(sentence, says, concept)
+            if len(words(says)) >= LEAST_SAID and told and (whether or amount):
                 found.append(says)
                 more = True
     said = " ".join(list(dict.fromkeys(found))[:MOST_SAID])
-    told = texts.idea_says.replace("{says}", said) if said else ""
-    return f"{told} {texts.idea_no_more}".strip() if told and more else told
+    quoted = texts.idea_says.replace("{says}", said) if said else ""
+    return f"{quoted} {texts.idea_no_more}".strip() if quoted and more else quoted
 
 
 def _sentences(concept: Concept) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.concept import SessionConfiguration
 from pipeline.errors import InvalidAnswer
+from pipeline.guide import questions_of
 from pipeline.ports import Line, QuestionKind, QuestionRequest
 from pipeline.state import InterviewState
 from pipeline.strategies import Strategies
@@ -65,6 +66,7 @@ def rephrase_request(
     present = state.question
     if present is None:
         raise InvalidAnswer("There is no question to put differently.")
+    of_a_topic = present.target is not None and present.target.kind == "topic"
     return question_request(
         state,
         configuration,
@@ -73,7 +75,9 @@ def rephrase_request(
         original=present.text,
         seed=state.seed + rephrased_before(state) + 1,
         strategy=strategies.find(present.strategy),
-        focus_label=present.focus_label,
+        # The name of a topic is for moderators.
+        focus_label=None if of_a_topic else present.focus_label,
+        forms=questions_of(configuration, state.language, present.target),
         turn_number=present.turn_number,
     )
 

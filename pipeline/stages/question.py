@@ -24,7 +24,7 @@ from pipeline.contracts import (
 )
 from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
-from pipeline.guide import MUST_ASK
+from pipeline.guide import MUST_ASK, questions_of
 from pipeline.leads import asks_of_idea
 from pipeline.ports import (
     ComparesWordings,
@@ -38,7 +38,7 @@ from pipeline.ports import (
 from pipeline.question.answering import answer_in, answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.request import rephrase_request
-from pipeline.requesting import Requests, answered, forms_of, tells
+from pipeline.requesting import Requests, answered, tells
 from pipeline.ways import Way, made, may_stay, said_instead, ways_of, ways_to_stay, weighing_of
 
 DEMANDED, DEMANDED_EARLY = 0.8, 2.3
@@ -239,7 +239,7 @@ class QuestionStage:
         focus = context.get(ContinuationOutput).focus
         if focus is None or focus.target.kind != "topic" or not focus.target.ids[0].startswith(MUST_ASK):
             return None
-        forms = forms_of(context, focus)
+        forms = questions_of(context.configuration, context.state.language, focus.target)
         return forms[0].ask if forms else focus.label
 
     @staticmethod

@@ -150,7 +150,8 @@ class UtteranceStage:
             if reply is not None:
                 return (reply,)
         by_words = not outweighs(clear, kind, plainly=returned(moment))
-        if chosen is not None and by_words and len(text.split()) <= SAYS_MORE:
+        most = LONGEST_WISH if kind in ("stop", "pause") else SAYS_MORE
+        if chosen is not None and by_words and len(text.split()) <= most:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
         if kind == "withdrawal" and len(text.split()) <= LONGEST_WISH and not outweighs(clear, kind):
             # Nothing is deleted, and nothing told on, before that is clear.

@@ -110,6 +110,12 @@ def test_what_was_told_long_ago_is_put_right_where_it_is_said_again() -> None:
     [
         ("Five weeks without it.", "Odd. Oh, I said five weeks, it was four. First Saturday.", "five", "four"),
         ("We met on Friday.", "I said Friday, it was Thursday.", "Friday", "Thursday"),
+        (
+            "I wear them maybe three hours a day.",
+            "They're loud. Sorry, I said three hours a day before, it's more like five if I count the train.",
+            "three",
+            "five",
+        ),
     ],
 )
 def test_what_was_told_is_said_again_word_for_word_before_what_is_right(
@@ -150,6 +156,7 @@ def test_number_or_days_by_themselves_take_the_place_of_those_that_were_said_bac
     ("back", "message"),
     [
         ("You have two kids.", "One is at school, the other at home."),
+        ("It goes back after nine uses.", "Or you buy it once. The second one actually, I'd take that."),
         ("You were off on Saturday.", "Sunday, I was fine again."),
         ("You go Tuesdays.", "Tuesdays, yes. It's quiet then."),
         ("Your sister hates it.", "My brother, he loves it."),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from pipeline.language.offline import echo_worth
 from pipeline.language.offline.echo_worth import PROBES, Probe, Told, Worth
@@ -24,6 +25,8 @@ from pipeline.question.text import sentences, words
 MUCH = 30
 """Words of an answer beside a complaint, or what was told before, from which on something of it is said back all the
 same."""
+SOME = 12
+"""The same where nobody complained, or they complained of being asked for more alone."""
 REMEMBERED = 64
 """Moments of which what was found is kept while their question is made."""
 REMEMBERED_LINES = 1024
@@ -62,6 +65,8 @@ MISFIT = 9.0
 THOUGHT = 0.6
 """What asking what went through somebody's mind loses where they have just said what they thought: of eleven times that
 it was asked in stories five hurt, all but one of them so."""
+INSTEAD = 0.5
+"""What share of what a probe promises less than the best one is lost where the best one can't be asked."""
 MORE_TO_IT, THERE_IS_MORE = 0.5, 0.6
 """What something gains by the chance that there is more to it, and the chance from which on its teller is told to go
 on. Of 184 clauses of which readers said so other readers had called 55 in a hundred exactly right and 7 bad, of 642
@@ -251,6 +256,7 @@ class _Moment:
         method: by whose ratings is judged.
         stories: whether stories are asked for.
         language, seed, turn: of the interview.
+        weary: whether the respondent is tired of being asked for more.
     """
 
     answers: tuple[str, ...]
@@ -262,6 +268,7 @@ class _Moment:
     language: str
     seed: int
     turn: int
+    weary: bool
 
     @classmethod
     def of(cls, request: QuestionRequest) -> _Moment:
@@ -277,6 +284,7 @@ class _Moment:
             language=request.language,
             seed=request.seed,
             turn=request.turn_number,
+            weary=is_weary_of_more(request),
         )
 
 
@@ -315,12 +323,35 @@ def _may_hear(request: QuestionRequest) -> bool:
         and request.lines[-1].speaker == "respondent"
         and not (request.turned_away or request.composed or request.spent)
         and not (
-            (request.complained or request.follows_reply or told.retold) and len(request.lines[-1].text.split()) < MUCH
+            (request.complained or request.follows_reply or told.retold)
+            and len(request.lines[-1].text.split()) < _told_beside(request)
         )
         and not _is_weary(request)
         and not (told.exhausted or told.closed or told.learning)
         and not _LOST.search(request.lines[-1].text)
     )
+
+
+def _told_beside(request: QuestionRequest) -> int:
+    """Words of an answer from which on something of it is said back beside a complaint, or a reply."""
+    return SOME if not request.complained or is_weary_of_more(request) else MUCH
+
+
+def is_weary_of_more(request: QuestionRequest) -> bool:
+    """Whether the respondent has said, right behind such a question, that they are tired of being asked for more."""
+    lines = request.briefing.conversation or request.lines
+    return any(
+        _says_weary_of_more(line.complaint, line.text, request.language)
+        for before, line in pairwise(lines)
+        if (before.speaker, line.speaker) == ("interviewer", "respondent") and kind_of(before.text) == "more"
+    )
+
+
+@lru_cache(REMEMBERED_LINES)
+def _says_weary_of_more(complaint: str, text: str, language: str) -> bool:
+    ends = sentences(text)
+    said = " ".join((complaint, *ends[:1], *ends[1:][-1:])).casefold().replace("’", "'")
+    return re.search(phrasing(language).weary_of_more, said) is not None
 
 
 def _is_weary(request: QuestionRequest) -> bool:
@@ -362,10 +393,11 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
         - MISFIT * (probe in OF_A_MOMENT and _WAS_NOT.search(worth.echo.text) is not None)
         - _worn(probe, questions)
         - MISFIT * (not speaking.behind(probe, time))
+        - MISFIT * (probe == "more" and moment.weary)
         for probe, value in worth.probes.items()
     }
     probe = max(PROBES, key=lambda each: likely[each])
-    dangles = worth.dangles >= THERE_IS_MORE
+    dangles = worth.dangles >= THERE_IS_MORE and not moment.weary
     if dangles:
         probe = "more"
     lost = IN_A_ROW * says_back(questions[-1:], speaking) + LATELY_SAID * says_back(questions, speaking)
@@ -375,6 +407,8 @@ def _said(worth: Worth, moment: _Moment, speaking: LanguagePhrasing) -> Iterator
     lost += MORE_BY_THEN * (probe == "more" and moment.count >= LATE and moment.method != echo_worth.CONCEPT_TEST)
     texts = (speaking.go_on if dangles else ()) or speaking.behind(probe, time)
     rating = worth.rating + MORE_TO_IT * worth.dangles
+    if moment.weary:
+        rating -= INSTEAD * max(0.0, max(worth.probes.values()) - worth.probes[probe])
     if time == "past" and (own := _own_probe(worth.echo, moment, speaking)):
         texts, rating = (own.ask,), rating + own.gains
     if texts and rating >= LEAST:

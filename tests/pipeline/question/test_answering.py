@@ -156,6 +156,7 @@ def test_question_that_names_a_part_is_answered_from_the_description(message: st
         "Is this about the van or about my husband?",
         "With a van like that I could pay for it, couldn't I?",
         "And who is it for?",
+        "How big is the van, actually?",
         "",
     ],
 )

@@ -83,6 +83,7 @@ class LanguagePhrasing(BaseModel):
     grumbles: str = "(?!)"
     tired_of_more: str = "(?!)"
     echo_weary: str = "(?!)"
+    weary_of_more: str = "(?!)"
     thanks: tuple[str, ...] = ()
     quotes: bool = True
     mention_object: tuple[str, ...] = ()

@@ -22,9 +22,11 @@ from pipeline.language.offline.questions import (
     HALFWAY,
     LATE,
     LITTLE,
+    NOTHING_NEXT,
     SPURNED,
     STORY_TOLD,
     TOLD_BY_THEN,
+    WEARY,
     WHAT_ELSE,
     WORTH_BACK,
     OfflineQuestionWriter,
@@ -33,7 +35,7 @@ from pipeline.language.offline.questions import (
     is_dont_know,
     wordings,
 )
-from pipeline.language.offline.saying_back import Said
+from pipeline.language.offline.saying_back import Said, is_weary_of_more
 from pipeline.language.offline.sympathy import mourned, remembered
 from pipeline.language.offline.telling import asks_story
 from pipeline.language.offline.wording import SHORT_QUOTE
@@ -1311,6 +1313,61 @@ def test_other_tears_and_other_confidences_are_not(answer: str) -> None:
     assert not next(iter(wordings(asked))).startswith(("Thank you", "I'm sorry"))
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "weary"),
+    [
+        ("Tell me a bit more about that.", "Tell me more, she says. Haven't you got another one?", True),
+        ("It was cold. Say a little more about that.", "well i am, if i come in. you keep saying tell me more", True),
+        ("It was cold. Tell me more about that.", "You do like that one, don't you. I rang her.", True),
+        ("It was cold. Tell me more about that.", "I asked for more and she gave me the whole pan.", False),
+        ("What was that like for you?", "Tell me more, she says. Haven't you got another one?", False),
+    ],
+)
+def test_who_is_tired_of_being_asked_for_more_is_not_asked_for_it(asked: str, said: str, weary: bool) -> None:
+    request = told((said,), label="rang her")
+    lines = (Line(speaker="interviewer", text=asked), *request.lines)
+    heard = request.model_copy(update={"lines": lines, "all_questions": (asked,)})
+    assert is_weary_of_more(heard) == weary
+    assert (questions._worn(heard)["more"] >= WEARY) == weary
+
+
+def test_who_complains_of_being_asked_for_more_is_asked_what_promises_most_of_the_rest() -> None:
+    asked, complaint = "It was cold. Tell me more about that.", "There you go again!"
+    said = f"{complaint} We waited two hours on the stairs, and nobody came to open that door."
+    request = told((said,), label="waited two hours", complained=True, follows_reply=True)
+    answer = request.lines[0].model_copy(update={"complaint": complaint})
+    lines = (Line(speaker="interviewer", text=asked), answer)
+    heard = request.model_copy(update={"lines": lines, "all_questions": (asked,)})
+    ratings = dict.fromkeys(("then", "like", "means", "mind"), 0.5) | {"like": 1.9}
+    assert kind_of(compose(heard, advice=Advice(ratings=ratings))) == "like"
+    assert compose(heard, advice=Advice(ratings=dict.fromkeys(ratings, 0.5))) in phrasing("en").hears_on
+
+
+def test_how_it_went_on_is_asked_less_where_the_answer_ends_with_what_is() -> None:
+    ratings = {"then": 1.5, "more": 1.5}
+    ends = (("The dress is still hanging in its plastic.", True), ("We put the dress back in its plastic.", False))
+    gains = {
+        less: questions._gains(told((f"She bought it in May. {end}",), label="bought it"), Advice(ratings=ratings))
+        for end, less in ends
+    }
+    assert gains[True]["then"] == pytest.approx(gains[False]["then"] - NOTHING_NEXT)
+    assert gains[True]["more"] == gains[False]["more"]
+
+
+def test_question_that_would_seem_to_be_about_what_was_just_answered_is_worth_less() -> None:
+    request = deepening(label="waited two hours")
+    speaking = phrasing("en")
+
+    def worth_of(moment: QuestionRequest) -> dict[str, float]:
+        found = questions._best(moment, speaking, questions._phrase_of(moment), questions._telling(moment), Advice())
+        return {text: value for value, text in found}
+
+    plain, answered = worth_of(request), worth_of(request.model_copy(update={"follows_reply": True}))
+    pointing = [text for text in plain.keys() & answered.keys() if questions._POINTS.search(text)]
+    assert pointing
+    assert all(answered[text] < plain[text] for text in pointing)
+
+
 def test_what_somebody_had_enough_of_is_worth_less() -> None:
     said = "Mah, you ask me always what it was like! It's like I said, heavy, a stone."
     strategy = _strategy("critical_incident", "deepen_narrative")
@@ -1339,7 +1396,7 @@ def test_complaint_of_what_was_said_back_is_not_of_the_probe_behind_it() -> None
     of_probe = Line(speaker="respondent", text="Thirteen.", complaint="You always say that, tell me a bit more.")
     mild, again = (asked.model_copy(update={"lines": (question, line)}) for line in (of_choice, of_probe))
     assert questions._worn(mild).get("more", 0.0) == 0.0
-    assert questions._worn(again)["more"] == pytest.approx(SPURNED)
+    assert questions._worn(again)["more"] == pytest.approx(SPURNED + WEARY)
 
 
 def test_what_somebody_had_enough_of_is_worth_less_for_the_rest_of_the_interview() -> None:

@@ -196,7 +196,7 @@ ELEMENT = METHODS["means_end_chain"].strategies[0].model_copy(update={"node_bind
         {"focus_is_jump": True},
         {"stimulus": "A van that repairs things.", "strategy": ELEMENT},
         {"complained": True},
-        {"follows_reply": True},
+        {"follows_reply": True, "lines": (Line(speaker="respondent", text="He didn't dare ask me."),)},
         {"focus_label": None},
         {"lines": ()},
         {"lines": (Line(speaker="interviewer", text="What happened?"),)},
@@ -205,6 +205,16 @@ ELEMENT = METHODS["means_end_chain"].strategies[0].model_copy(update={"node_bind
 def test_moments_at_which_nothing_is_said_back(back: SayingBack, changes: dict[str, Any]) -> None:
     assert not may_say_back(request(**changes))
     assert back.found(request(**changes)) == ()
+
+
+def test_who_is_tired_of_being_asked_for_more_hears_another_probe_behind_their_words(back: SayingBack) -> None:
+    MORE["Nobody had told you."] = 1.0
+    before = "He didn't dare ask you. Tell me a bit more about that."
+    for said, kind in (("", "more"), ("There you go again! ", "like")):
+        lines = (Line(speaker="interviewer", text=before), Line(speaker="respondent", text=f"{said}{ANSWER}"))
+        moment = request(focus_label="nobody told me", focus_quote="Nobody had told me", lines=lines)
+        [told] = about(back, moment)
+        assert kind_of(told.text) == kind
 
 
 @pytest.mark.parametrize(
