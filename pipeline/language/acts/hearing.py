@@ -28,7 +28,7 @@ from pipeline.language.acts.rules import rules_for
 from pipeline.language.acts.study import of_the_study
 from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, OF_REPORTS, REPORTS, about_of
 from pipeline.language.reader import heads
-from pipeline.language.reader.danger import DangerModel
+from pipeline.language.reader.danger import DangerModel, without_when
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.replies import ReplyModel
@@ -143,12 +143,18 @@ WHOLE: dict[Act, float] = {
     "minor": 1.5,
 }
 """Log-odds of `MessageModel` from which a message does something that neither rules nor reader hear in a clause."""
-IN_A_SENTENCE = 2.4
-"""Log-odds from which a sentence by itself tells of danger, which is asked back: chosen so that of 1 000 answers in
-which nobody is in danger, and which the model had not seen, two are taken for it."""
-HINTED = 1.5
+IN_A_SENTENCE = 2.2
+"""Log-odds from which a sentence tells of danger, which is asked back, in the mean of those among the others and of
+those by itself: chosen so that of 1 000 answers in which nobody is in danger, and which the model had not seen, two are
+taken for it."""
+HINTED = 1.4
 """Log-odds from which it hints at danger so faintly that a person is told and the respondent is not asked, unless it
 happens again: four of 1 000."""
+CONFIRMED, CONFIRMED_FAINTLY = 0.0, -1.0
+"""The same from which a danger counts that the reader hears in a clause, or faintly, and no rule does. Of 62 dangers by
+writers whom nothing had learned from all have that, and of 48 messages that were none seven; faintly 20 of 20, and of
+83 that were none 21. Half of those that were none are answers of a few words to the question for the last time: “last
+night. walked home”."""
 BESIDE_FAINT = 1.0
 """What more that takes where the whole message hardly tells of the danger that a rule has heard in it."""
 DOUBTS_HARM = 0.9
@@ -418,15 +424,20 @@ class ActHearing:
         question: str,
         denied: AbstractSet[Act],
     ) -> list[HeardAct | None]:
-        """What was heard, with a danger that a sentence tells of, or hints at, and nothing else has heard."""
-        heard = any(one is not None and one.act == "risk" and one.about not in (FAINT, CONTROLLED) for one in found)
-        if self._danger is None or heard or "risk" in denied or is_everyday(text):
+        """What was heard, with a danger that a sentence tells of, or hints at, and nothing else has heard; and without
+        one that the reader alone heard, of which no sentence tells.
+        """
+        if self._danger is None:
             return list(found)
+        odds, start, end = self._in_danger(text, question)
+        found = [None if _is_unconfirmed(one, odds) else one for one in found]
+        heard = any(one is not None and one.act == "risk" and one.about not in (FAINT, CONTROLLED) for one in found)
+        if heard or "risk" in denied or is_everyday(text):
+            return found
         faint = any(one is not None and one.about == FAINT for one in found)
-        odds, start, end = self._danger.most(text, self._network.read(question, "", text))
         hinted = odds < IN_A_SENTENCE + BESIDE_FAINT * faint
         if hinted and (faint or odds < HINTED):
-            return list(found)
+            return found
         about = FAINT if hinted else ""
         within = [at for at, clause in enumerate(clauses) if clause.start < end and start < clause.end]
         return [
@@ -435,6 +446,18 @@ class ActHearing:
             else one
             for at, (clause, one) in enumerate(zip(clauses, found, strict=True))
         ]
+
+    def _in_danger(self, text: str, question: str) -> tuple[float, int, int]:
+        """The sentence that tells of danger most: log-odds, and where it stands."""
+        assert self._danger is not None
+        told = without_when(text)
+        skipped = len(text) - len(told)
+        odds, start, end = self._danger.most(told, self._network.read(question, "", told))
+        own = told[start:end].strip()
+        if odds >= HINTED and own != told.strip():
+            # What stands around a sentence may speak for danger that it does not.
+            odds = (odds + self._danger.most(own, self._network.read(question, "", own))[0]) / 2
+        return odds, start + skipped, end + skipped
 
     def _with_talk(
         self, found: list[HeardAct | None], message: Message, chances: Sequence[Floats | None]
@@ -564,6 +587,13 @@ def _added(
         else one
         for clause, one in zip(clauses, found, strict=True)
     ]
+
+
+def _is_unconfirmed(heard: HeardAct | None, odds: float) -> bool:
+    """Whether the reader alone heard a danger, of which no sentence tells."""
+    if heard is None or heard.act != "risk" or heard.heard_by != "reader" or heard.about == CONTROLLED:
+        return False
+    return odds < (CONFIRMED_FAINTLY if heard.about == FAINT else CONFIRMED)
 
 
 def _clear(heard: HeardAct | None, model: MessageModel, reading: Reading) -> HeardAct | None:

@@ -36,6 +36,18 @@ _ONLY_WHEN: Final = re.compile(
 """A sentence that only says when something was, in which there is no danger: “Last night.”"""
 
 
+_WHEN_FIRST: Final = re.compile(rf"{_ONLY_WHEN.pattern}(?<=[.,;:!?…\n])\s*", re.IGNORECASE)
+
+
+def without_when(text: str) -> str:
+    """A message without words at its beginning, set apart by a mark, that only say when something was.
+
+    People who are in danger say when, and so does anybody who is asked for the last time: “This morning. Took the bus.”
+    """
+    first = _WHEN_FIRST.match(text)
+    return text[first.end() :] if first is not None else text
+
+
 class DangerModel:
     """The network, ready to be asked; safe to use from several threads.
 

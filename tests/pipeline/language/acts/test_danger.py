@@ -159,6 +159,8 @@ def test_sign_of_being_controlled_hides_no_other_danger_and_is_told(trained: Act
         "That gives me a good feeling and more time for my family and we sit in the kitchen and talk about the day.",
         "I want to get to work on time without having to think about it",
         "I'm not a burden to anyone.",
+        "this morning. drove in for an early shift",
+        "last night. walked home",
     ],
 )
 @pytest.mark.parametrize("question", ["You say it saves you time. What does that make possible?", "And then?"])

@@ -10,8 +10,8 @@ import pytest
 
 from pipeline.acts import ACTS, ENOUGH, FAINT, Act, HeardAct, heeded, told
 from pipeline.language.acts import hearing
-from pipeline.language.acts.hearing import CLEAR_DANGER, LEAST_WHOLE, WHOLE, ActHearing
-from pipeline.language.acts.reading import acts_of
+from pipeline.language.acts.hearing import CLEAR_DANGER, CONFIRMED, LEAST_WHOLE, WHOLE, ActHearing
+from pipeline.language.acts.reading import Clause, acts_of
 from pipeline.language.acts.words import about_of
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.message import JUDGED
@@ -555,7 +555,7 @@ def test_who_does_not_know_the_question_asks_what_is_meant(trained: ActHearing, 
             "Being called Farmer? Doesn't bother me. I've been called worse by better roofers. They'll find out. Ball "
             "cap doesn't cover your ears.",
             "What was that like for you?",
-            "faint",
+            None,
         ),
         (
             "He opens all my parcels. He counts the receipts and if it's wrong I don't get food that day, and it was "
@@ -565,10 +565,38 @@ def test_who_does_not_know_the_question_asks_what_is_meant(trained: ActHearing, 
         ),
     ],
 )
-def test_danger_of_which_little_is_heard_in_a_story_is_faint(
-    trained: ActHearing, text: str, question: str, about: str
+def test_danger_counts_where_a_sentence_tells_of_it(
+    trained: ActHearing, text: str, question: str, about: str | None
 ) -> None:
-    assert {act.about for act in trained.read_sync(text, question, "en") if act.act == "risk"} == {about}
+    heard = {act.about for act in trained.read_sync(text, question, "en") if act.act == "risk"}
+    assert heard == (set() if about is None else {about})
+
+
+@pytest.mark.parametrize("question", ["Tell me about the last time you had to think about commuting.", "And then?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "this morning. drove in for an early shift",
+        "last night. walked home",
+        "last night. ordered pizza",
+        "yesterday evening. kids wanted pasta",
+        "yesterday. got the bus",
+    ],
+)
+def test_nobody_is_in_danger_who_only_says_when_something_was(trained: ActHearing, text: str, question: str) -> None:
+    assert [act for act in trained.read_sync(text, question, "en") if act.act == "risk"] == []
+
+
+@pytest.mark.parametrize(("heard_by", "kept"), [("reader", False), ("rules", True)])
+def test_danger_that_the_reader_alone_hears_is_confirmed_by_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, trained: ActHearing, heard_by: str, kept: bool
+) -> None:
+    text, clause = "We drove home.", Clause(text="We drove home.", start=0, end=14)
+    for odds, holds in ((CONFIRMED - 0.1, kept), (CONFIRMED + 0.1, True)):
+        monkeypatch.setattr(type(trained._danger), "most", lambda self, text, reading, odds=odds: (odds, 0, len(text)))
+        risk = HeardAct(act="risk", start=0, end=14, sure=False, heard_by=heard_by)  # type: ignore[arg-type]
+        found = trained._with_danger([clause], [risk], text=text, question="", denied=frozenset())
+        assert (found == [risk]) == holds
 
 
 @pytest.mark.parametrize(
