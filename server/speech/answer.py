@@ -78,7 +78,8 @@ class SpokenAnswer:
         self._sound = SpeechSound()
         self._waiting = WaitingAudio()
         self._changed = asyncio.Event()
-        self._stopping = False
+        self.stopping = False
+        """Nothing more comes."""
         self._over = False
         self._speaking = self._spoken = self._over_reading = False
         self._quiet = 0
@@ -122,7 +123,7 @@ class SpokenAnswer:
 
     def stop(self) -> None:
         """Nothing more comes."""
-        self._stopping = True
+        self.stopping = True
         self._changed.set()
 
     def wish(self, change: PatienceChange) -> None:
@@ -134,11 +135,6 @@ class SpokenAnswer:
     def lingers(self) -> bool:
         """Whether it is over unless its speaker goes on, and nobody is doing so."""
         return self.ending.open and not self._spoken
-
-    @property
-    def ends(self) -> bool:
-        """Whether nothing more comes of it: its speaker has ended it, or it lingers."""
-        return self._stopping or self.lingers
 
     def settle(self) -> None:
         """It is over now if nobody is going on with it."""
@@ -252,7 +248,7 @@ class SpokenAnswer:
                         return True
                 continue
             await self._ack()
-            if self._stopping:
+            if self.stopping:
                 await stream.stop()
                 return False
             if self._is_over() or not await self._more():

@@ -211,7 +211,11 @@ class Listening:
         So is one whose end was told and whose last words are not understood yet.
         """
         self._end_lingering()
-        ending = {task for answer, task in self._hearing.items() if answer is not self._answer or answer.ends}
+        ending = {
+            task
+            for answer, task in self._hearing.items()
+            if answer is not self._answer or answer.lingers or answer.stopping
+        }
         if ending := ending - {asyncio.current_task()}:
             await asyncio.wait(ending, timeout=SETTLED_WITHIN_S)
 
