@@ -1320,6 +1320,8 @@ def test_other_tears_and_other_confidences_are_not(answer: str) -> None:
         ("It was cold. Say a little more about that.", "well i am, if i come in. you keep saying tell me more", True),
         ("It was cold. Tell me more about that.", "You do like that one, don't you. I rang her.", True),
         ("It was cold. Tell me more about that.", "I asked for more and she gave me the whole pan.", False),
+        ("It was cold. Tell me more about that.", "I earn a bit more now. So I bought that one.", False),
+        ("It was cold. Tell me more about that.", "He wouldn't tell me more. I left.", False),
         ("What was that like for you?", "Tell me more, she says. Haven't you got another one?", False),
     ],
 )
