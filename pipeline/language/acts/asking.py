@@ -30,6 +30,15 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ),
     ),
     (
+        "left",
+        (
+            rf"how (?:long|far)(?: \w+){{0,3}} (?:still|left|to go|remaining)\b{_MORE}",
+            rf"how much longer\b{_MORE}",
+            r"how (?:many|much)(?: more)? (?:minutes?|time|questions?|longer)(?: (?:are|is))?(?: (?:there|we|you))?"
+            rf"(?: got| have)?(?: left| more| to go| on this)\b{_MORE}",
+        ),
+    ),
+    (
         "length",
         (
             r"how long (?:is|does|will|do)? ?(?:this|it|the interview|the survey|that)(?: (?:take|go|last|be)\w*)?"
@@ -43,13 +52,6 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "readers",
         (rf"who (?:reads|sees|gets|will read|will see) (?:this|it|that|these|my answers?|them){_MORE}",),
-    ),
-    (
-        "left",
-        (
-            r"how (?:many|much)(?: more)? (?:minutes?|time|questions?|longer)(?: (?:are|is))?(?: (?:there|we|you))?"
-            rf"(?: got| have)?(?: left| more| to go| on this)\b{_MORE}",
-        ),
     ),
     (
         "readers",

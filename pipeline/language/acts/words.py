@@ -29,6 +29,7 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("names", r"\bnames?\b.{0,40}\b(?:out|off|left|mention\w*|used?|written|changed?)\b|\banonym\w*"),
         ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),
         ("left", r"\b(how many|how much) (more|longer)\b|\b(questions|is) left\b|\bnearly (done|finished|there)\b"),
+        ("left", r"\bhow long\b.{0,30}\b(?:still|left|to go|remaining)\b"),
         ("length", r"\bhow long\b"),
         (
             "machine",

@@ -26,6 +26,8 @@ def trained() -> ActHearing:
         ("Robbery. Do you not think so yourself?", "opinion"),
         ("Good mostly. What do you think, is that weird for a guy?", "opinion"),
         ("one for work. hey how many minutes left on this", "left"),
+        ("I don't really like tea. How long does this still take, by the way?", "left"),
+        ("how much longer?", "left"),
         ("Is somebody else listening to us, or only you?", "readers"),
         ("My doctor sent me. How did you get my number by the way?", "data"),
         ("hey what you will do with my answers after", "data"),
