@@ -312,11 +312,15 @@ def _holds(phrase: str, text: str) -> bool:
 
 
 def _in_place_of(part: str, back: Sequence[str]) -> tuple[str, tuple[int, int]] | None:
-    """The same of a message that begins with a number, or days, by itself, where others were said back."""
+    """The same of a message that begins with a number, or days, by itself, where others were said back.
+
+    It says nothing else, or those that are wrong again: “Wednesdays, they're shut Tuesdays.”
+    """
     alone = _STANDS_ALONE.match(part)
     phrase = alone["phrase"].rstrip() if alone is not None else ""
     if alone is None or not back or len(phrase.split()) > ALONE_WORDS:
         return None
+    rest = part[alone.end() :].strip(" .!?")
     start = alone.start("phrase")
     number = _COUNTED.fullmatch(phrase)
     every = _single(phrase) in _DAYS and phrase.lower().endswith("s")
@@ -324,7 +328,8 @@ def _in_place_of(part: str, back: Sequence[str]) -> tuple[str, tuple[int, int]] 
     if found is None or (every and not found[0].lower().endswith("s")):
         return None
     wrong, (begin, until) = found
-    return wrong, (start + begin, start + until)
+    again = re.search(rf"\b{re.escape(wrong)}\b", rest, re.IGNORECASE) is not None
+    return (wrong, (start + begin, start + until)) if again or not rest else None
 
 
 def _alone(part: str, earlier: Sequence[str], *, heard: bool) -> tuple[str, tuple[int, int]] | None:

@@ -32,6 +32,8 @@ SHORTEST_WISH = 4
 OF_DELETION: frozenset[Asked] = frozenset({"withdrawal", "withdrawal_again"})
 """Questions whether everything is to be deleted."""
 WEIGHTY: frozenset[Act] = frozenset({"risk", "wants_withdrawal", "minor"})
+NEEDS: frozenset[Act] = frozenset({"distress", "wants_pause"})
+"""What weighs more than whether anything is to be deleted, where rules are sure of it."""
 PLAINLY: frozenset[Act] = frozenset({"wants_stop", "asks_interviewer", "asks_back"})
 LONGEST_WISH = 25
 """Words of a message up to which one wishes for a break in other words than it was offered in."""
@@ -43,6 +45,13 @@ SMALL_WORDS = 30
 """Words of a message up to which one that begins with a no, and says that all is well, tells nothing to ask about."""
 _HEARD: dict[str, OfferName] = {CHOOSES_ON: "go_on", CHOOSES_CALM: "go_on", CHOOSES_ELSE: "something_else"}
 _ANSWERED: dict[str, Literal["yes", "no"]] = {ANSWERS_YES: "yes", ANSWERS_NO: "no", ANSWERS_PART: "no"}
+_JUST_DO = re.compile(r"\bjust (?=(?:do|delete|erase|remove|wipe|bin|get|scrap|clear)\b)")
+"""A “just” that names no part: “Just delete it all.”"""
+_KEEPS = re.compile(
+    r"\b(?:keep|keeps|kept|leave|carry on|go on|continue|stay|stays)\b|\bbehalt\w*|\bweitermach\w*"
+    r"|\bweiter\b|احتفظ|أبق|تابع"
+)
+"""Words by which something is kept, or goes on."""
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|(?:ca|do|wo|did|does|is|was|are|were|have|has|had|would|could|should)nt|nicht|kein\w*|nie)\b"
     r"|\bلا\b",
@@ -111,6 +120,7 @@ def outweighs(acts: Sequence[HeardAct], asked: AskedBack | None, *, plainly: boo
     Danger, a wish to delete, an age; and, where that is asked for `plainly`, a wish to stop, or a question, of which
     rules are sure.
     """
+    plain_acts = PLAINLY | NEEDS if asked == "withdrawal" else PLAINLY
     own: dict[AskedBack | None, Act] = {"risk": "risk", "withdrawal": "wants_withdrawal", "stop": "wants_stop"}
     last = max((act.start for act in acts), default=0)
     for act in acts:
@@ -118,7 +128,7 @@ def outweighs(acts: Sequence[HeardAct], asked: AskedBack | None, *, plainly: boo
             continue  # “huh? no, next question”
         if act.act == own.get(asked) or act.about == FAINT:
             continue
-        if act.act in WEIGHTY or (plainly and act.act in PLAINLY and act.sure and act.heard_by == "rules"):
+        if act.act in WEIGHTY or (plainly and act.act in plain_acts and act.sure and act.heard_by == "rules"):
             return True
     return False
 
@@ -284,8 +294,10 @@ def asked_of(moment: Moment) -> AskedBack | None:
 def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
     """Whether the message says yes or no, as it was heard; with a few words more only where no mistake can do harm."""
     for act in moment.acts:
+        if _is_unclear(moment, act):
+            return "yes" if act.about == ANSWERS_YES and _is_enough(moment) else None
         if act.about in _ANSWERED:
-            return None if is_doubtful(moment, act) else _ANSWERED[act.about]
+            return _ANSWERED[act.about]
     said, texts, asked = plain(moment.said), moment.texts, moment.conduct.asked
     if said in {plain(word) for word in texts.yes_words}:
         return "yes"
@@ -303,7 +315,9 @@ def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
     stops = begins(said, texts.stop_words) or (says(moment, texts.stop_words) and not begins(said, texts.no_begins))
     if asked == "stop" and short and stops:
         return "yes"
-    if asked in ("stop", "pause", "risk") and (short or _says_first(moment)) and begins(said, texts.yes_begins):
+    if asked in ("stop", "pause", "risk") and short and begins(said, texts.yes_begins):
+        return "yes"
+    if asked == "pause" and _takes_break(moment):
         return "yes"
     if asked == "risk" and moment.find("risk") is None and has(said, texts.safe_words):
         return "no"
@@ -316,21 +330,32 @@ def answer_of(moment: Moment) -> Literal["yes", "no"] | None:
     return None
 
 
-def _says_first(moment: Moment) -> bool:
-    """Whether the first sentence of a message answers in a few words, and no more than a few follow."""
+def _takes_break(moment: Moment) -> bool:
+    """Whether the first sentence of a message says yes to a break, and names it, whatever little follows."""
     first = plain(next(iter(sentences(moment.said)), ""))
-    return _few(first) and len(moment.said.split()) <= LONGEST_WISH
+    named = begins(first, moment.texts.yes_begins) and has(first, moment.texts.break_words)
+    return named and _few(first) and len(moment.said.split()) <= LONGEST_WISH
 
 
-def is_doubtful(moment: Moment, heard: HeardAct) -> bool:
-    """Whether what was heard of a wish to delete is too little to delete anything before it is asked once more."""
-    return heard.act == "wants_withdrawal" and not heard.sure and moment.conduct.asked == "withdrawal"
+def _is_unclear(moment: Moment, heard: HeardAct) -> bool:
+    """Whether what was heard says too little of what is to be deleted; an older policy goes by words alone."""
+    unsure = heard.act == "wants_withdrawal" and not heard.sure and heard.heard_by != "rules"
+    return unsure and moment.conduct.asked in OF_DELETION and bool(moment.texts.withdrawal_again)
+
+
+def _is_enough(moment: Moment) -> bool:
+    """Whether a doubtful wish that everything be deleted is enough: it says yes, or was asked about a second time."""
+    return moment.conduct.asked == "withdrawal_again" or _confirms(moment)
 
 
 def _confirms(moment: Moment) -> bool:
-    """Whether a message says that everything is to be deleted: it says yes, or asks for it again, and names no part."""
-    said, texts = plain(moment.said), moment.texts
-    if not texts.part_words or has(said, (*texts.part_words, *texts.no_begins)):
+    """Whether a message says that everything is to be deleted: it says yes, or asks for it again, and names no part,
+    nor that anything is kept or goes on.
+    """
+    texts = moment.texts
+    said = _JUST_DO.sub("", plain(moment.said))
+    against = (*texts.part_words, *texts.no_begins, *texts.keep_words, *texts.go_on_words, *texts.go_on_plainly)
+    if not texts.part_words or has(said, against) or _KEEPS.search(said):
         return False
     asked_again = moment.find("wants_withdrawal")
     return begins(said, texts.yes_begins) or (asked_again is not None and asked_again.sure)

@@ -28,6 +28,7 @@ from pipeline.acts import (
 from pipeline.conduct.choices import (
     LONG_TELLING,
     LONGEST_CHOICE,
+    LONGEST_WISH,
     answer_of,
     asked_of,
     begins,
@@ -195,12 +196,12 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
             heard.heard_by == "reader"
             and (
                 (heard.act in denied and not heard.sure)
-                or heard.act == again
+                or (heard.act == again and len(moment.said.split()) <= LONGEST_WISH)
                 or (heard.act == "corrects" and not says_no and not heard.about)
             )
         )
         else heard.model_copy(update={"sure": True})
-        if heard.act == again and not says_no
+        if heard.act == again and heard.heard_by != "reader" and not says_no
         else heard
         for heard in acts
     )
@@ -368,9 +369,8 @@ def _help(moment: Moment) -> str:
 
 def _risk(moment: Moment, heard: HeardAct) -> Move:
     before = any(alert.code == "risk" for alert in moment.conduct.alerts)
-    again = before and (heard.about == CONTROLLED or heard.heard_by == "reader")
-    if heard.about in (FAINT, CONTROLLED) and not again:
-        # Too weak a sign to break off what is told, the first time; a person looks at it.
+    if heard.about == FAINT or (heard.about == CONTROLLED and not before):
+        # Too weak a sign to break off what is told; a person looks at it.
         return Move("risk", "", "engine", counts=True, alert="risk")
     if heard.heard_by == "reader" and not heard.sure and moment.texts.risk_ask and moment.conduct.asked != "risk":
         return Move(

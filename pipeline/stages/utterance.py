@@ -150,10 +150,12 @@ class UtteranceStage:
             if reply is not None:
                 return (reply,)
         by_words = not outweighs(clear, kind, plainly=returned(moment))
-        most = LONGEST_WISH if kind in ("stop", "pause") else SAYS_MORE
+        most = LONGEST_WISH if kind == "pause" else SAYS_MORE
         if chosen is not None and by_words and len(text.split()) <= most:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
-        if kind == "withdrawal" and len(text.split()) <= LONGEST_WISH and not outweighs(clear, kind):
+        wishes = any(act.act == "wants_withdrawal" and act.sure for act in clear)
+        asks_again = bool(moment.texts.withdrawal_again) and not wishes and len(text.split()) <= LONGEST_WISH
+        if kind == "withdrawal" and asks_again and not outweighs(clear, kind):
             # Nothing is deleted, and nothing told on, before that is clear.
             return (HeardAct(act="wants_withdrawal", start=0, end=len(text), sure=False, heard_by="offer"),)
         heard = meant(moment, read)

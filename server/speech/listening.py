@@ -42,7 +42,7 @@ from server.speech.waiting import PatienceChange
 log = structlog.get_logger("askwell.speech")
 GOES_ON_S = 10.0
 """Who speaks again so soon after an answer is taken to go on with it, in seconds."""
-SETTLED_WITHIN_S = 30.0
+SETTLED_WITHIN_S = 10.0
 """How long what comes next waits for an answer whose end is known, in seconds."""
 
 
@@ -208,13 +208,13 @@ class Listening:
     async def settle(self) -> None:
         """Have an answer taken that is over unless its speaker goes on, and return when it is stored.
 
-        So is one whose end was told and whose last words are not understood yet.
+        So is one whose end was told and whose last words are not understood yet, unless it waits for its question.
         """
         self._end_lingering()
         ending = {
             task
             for answer, task in self._hearing.items()
-            if answer is not self._answer or answer.lingers or answer.stopping
+            if answer is not self._answer or answer.lingers or (answer.stopping and self._turns.ready)
         }
         if ending := ending - {asyncio.current_task()}:
             await asyncio.wait(ending, timeout=SETTLED_WITHIN_S)

@@ -137,7 +137,7 @@ def test_what_was_not_told_in_these_words_is_put_right_of_nothing() -> None:
         ("You go Tuesdays.", "Wednesdays, they're shut Tuesdays for training.", "Tuesdays", "Wednesdays"),
         (
             "You leave at ten past seven.",
-            "ten past six. I'd never make it otherwise.",
+            "ten past six.",
             "ten past seven",
             "ten past six",
         ),
@@ -160,6 +160,9 @@ def test_number_or_days_by_themselves_take_the_place_of_those_that_were_said_bac
         ("You were off on Saturday.", "Sunday, I was fine again."),
         ("You go Tuesdays.", "Tuesdays, yes. It's quiet then."),
         ("Your sister hates it.", "My brother, he loves it."),
+        ("Five things went wrong that day.", "Two things, the taste and the smell."),
+        ("It took five weeks to arrive.", "Two weeks, I felt nothing."),
+        ("You go swimming on Mondays.", "Sundays, mostly, with my brother."),
     ],
 )
 def test_what_goes_on_with_another_number_or_day_puts_nothing_right(back: str, message: str) -> None:

@@ -148,13 +148,16 @@ IN_A_SENTENCE = 2.2
 those by itself: chosen so that of 1 000 answers in which nobody is in danger, and which the model had not seen, two are
 taken for it."""
 HINTED = 1.4
-"""Log-odds from which it hints at danger so faintly that a person is told and the respondent is not asked, unless it
-happens again: four of 1 000."""
-CONFIRMED, CONFIRMED_FAINTLY = 0.0, -1.0
-"""The same from which a danger counts that the reader hears in a clause, or faintly, and no rule does. Of 62 dangers by
-writers whom nothing had learned from all have that, and of 48 messages that were none seven; faintly 20 of 20, and of
-83 that were none 21. Half of those that were none are answers of a few words to the question for the last time: “last
-night. walked home”."""
+"""Log-odds from which it hints at danger so faintly that a person is told and the respondent is not asked: four of
+1 000."""
+CONFIRMED, UNCONFIRMED, CONFIRMED_FAINTLY = 0.0, -3.0, -1.0
+"""The same from which a danger counts that the reader hears in a clause and no rule does, from which it is at least
+faint, and from which one counts that is faint anyway. Of 62 dangers by writers whom nothing had learned from all have
+the first, of 48 messages that were none seven; of 20 faint ones 20 the last, of 83 that were none 21. Half of those
+that were none are answers of a few words to the question for the last time: “last night. walked home”."""
+LEAST_ODDS, OF_WHEN = -12.0, 2.0
+"""What a sentence by itself can say against danger at the most; and what words can say for it that only say when
+something was: “this morning” alone was worth ten."""
 BESIDE_FAINT = 1.0
 """What more that takes where the whole message hardly tells of the danger that a rule has heard in it."""
 DOUBTS_HARM = 0.9
@@ -430,7 +433,7 @@ class ActHearing:
         if self._danger is None:
             return list(found)
         odds, start, end = self._in_danger(text, question)
-        found = [None if _is_unconfirmed(one, odds) else one for one in found]
+        found = [_confirmed(one, odds) for one in found]
         heard = any(one is not None and one.act == "risk" and one.about not in (FAINT, CONTROLLED) for one in found)
         if heard or "risk" in denied or is_everyday(text):
             return found
@@ -448,16 +451,24 @@ class ActHearing:
         ]
 
     def _in_danger(self, text: str, question: str) -> tuple[float, int, int]:
-        """The sentence that tells of danger most: log-odds, and where it stands."""
+        """The sentence that tells of danger most, and where it stands.
+
+        Its log-odds are the mean of those among the others and by itself: what stands around may speak for danger that
+        it does not. Words that only say when it was add no more than `OF_WHEN`.
+        """
+        odds, start, end = self._most(text, question)
+        own = text[start:end].strip()
+        if odds >= UNCONFIRMED and own and own != text.strip():
+            odds = (odds + max(self._most(own, question)[0], LEAST_ODDS)) / 2
+        return odds, start, end
+
+    def _most(self, text: str, question: str) -> tuple[float, int, int]:
         assert self._danger is not None
-        told = without_when(text)
-        skipped = len(text) - len(told)
-        odds, start, end = self._danger.most(told, self._network.read(question, "", told))
-        own = told[start:end].strip()
-        if odds >= HINTED and own != told.strip():
-            # What stands around a sentence may speak for danger that it does not.
-            odds = (odds + self._danger.most(own, self._network.read(question, "", own))[0]) / 2
-        return odds, start + skipped, end + skipped
+        odds, start, end = self._danger.most(text, self._network.read(question, "", text))
+        blank = without_when(text)
+        if odds >= UNCONFIRMED and blank != text and blank.strip():
+            odds = min(odds, self._danger.most(blank, self._network.read(question, "", blank))[0] + OF_WHEN)
+        return odds, start, end
 
     def _with_talk(
         self, found: list[HeardAct | None], message: Message, chances: Sequence[Floats | None]
@@ -589,11 +600,13 @@ def _added(
     ]
 
 
-def _is_unconfirmed(heard: HeardAct | None, odds: float) -> bool:
-    """Whether the reader alone heard a danger, of which no sentence tells."""
+def _confirmed(heard: HeardAct | None, odds: float) -> HeardAct | None:
+    """What was heard; a danger that the reader alone heard is faint, or none, where no sentence tells of it."""
     if heard is None or heard.act != "risk" or heard.heard_by != "reader" or heard.about == CONTROLLED:
-        return False
-    return odds < (CONFIRMED_FAINTLY if heard.about == FAINT else CONFIRMED)
+        return heard
+    if odds < (CONFIRMED_FAINTLY if heard.about == FAINT else UNCONFIRMED):
+        return None
+    return heard if odds >= CONFIRMED or heard.about == FAINT else heard.model_copy(update={"about": FAINT})
 
 
 def _clear(heard: HeardAct | None, model: MessageModel, reading: Reading) -> HeardAct | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import inf
 from typing import Final
 
 from pipeline.acts import (
@@ -18,7 +19,7 @@ from pipeline.acts import (
     HeardAct,
     Hearer,
 )
-from pipeline.language.reader.danger import DangerModel
+from pipeline.language.reader.danger import DangerModel, without_when
 from pipeline.language.reader.network import ReaderNetwork, Reading
 from pipeline.language.reader.replies import Meaning, ReplyModel
 
@@ -44,6 +45,19 @@ _ADMITS: Final = re.compile(
     re.IGNORECASE,
 )
 """… nor is who has one of these words, which admit it, or make it small."""
+_NOBODY: Final = re.compile(
+    r"\W*(?:(?:oh|god|good|heavens|lord|ha+|haha|lol|well|sorry|um+|er+|what|dear)\W+)*(?:no|nope|nah|nobody|no one"
+    r"|not at all|absolutely not|everything(?:'s| is) (?:fine|ok(?:ay)?|all right|good)"
+    r"|(?:i'?m|i am|we'?re|we are) (?:fine|ok(?:ay)?|all right|safe)|all (?:fine|good|well))\b",
+    re.IGNORECASE,
+)
+"""How a message begins that says that nobody is in danger, …"""
+_BACK: Final = re.compile(
+    r"\b(?:but|yet|not (?:right )?now|unless|until|except|though|might|maybe|him|her)\b", re.IGNORECASE
+)
+"""… and words that may take it back."""
+MAY_BE_DENIED: Final = 0.0
+"""Log-odds of `DangerModel` below which that is believed, whatever else was understood."""
 _NOT_ALL: Final = re.compile(
     r"\?|\b(?:\w+n'?t|dont|not|never|no|nope|nah|nothing|none|keep|only|just|part|bit|except|but|rest|apart|name|last"
     r"|one|that i|stop|wait|hold|hang|go on|carry on|continue|cancel|why|what|who|how|if|think|later|maybe)\b",
@@ -95,8 +109,12 @@ def replied(
     if most is None or most[0] == "tells":
         return None
     meaning, chance = most
-    if meaning == "no_danger" and (danger is None or not _is_believed(danger, plain, reading)):
-        meaning, chance = "unsure", 1.0
+    if asked == "risk":
+        odds = inf if danger is None else _odds(danger, network, plain, question, reading)
+        if meaning != "no_danger" and _denies(plain) and odds < MAY_BE_DENIED:
+            meaning, chance = "no_danger", 1.0
+        elif meaning == "no_danger" and (odds >= NO_DANGER or _ADMITS.search(plain) is not None):
+            meaning, chance = "unsure", 1.0
     if chance < LIKELY_OF.get(meaning, LIKELY):
         return None
     if asked == "withdrawal":
@@ -108,19 +126,30 @@ def replied(
     return HeardAct(act=act, start=0, end=len(text), sure=sure, about=about, heard_by=heard_by)
 
 
-def _is_believed(danger: DangerModel, text: str, reading: Reading) -> bool:
-    """Whether nothing else in a message speaks of danger."""
-    return danger.most(text, reading)[0] < NO_DANGER and _ADMITS.search(text) is None
+def _odds(danger: DangerModel, network: ReaderNetwork, text: str, question: str, reading: Reading) -> float:
+    """Log-odds that a message speaks of danger, whatever it says of when."""
+    blank = without_when(text)
+    odds = danger.most(text, reading)[0]
+    return min(odds, danger.most(blank, network.read(question, "", blank))[0]) if blank.strip() else odds
+
+
+def _denies(text: str) -> bool:
+    """Whether a message begins by saying that nobody is in danger, and takes nothing of that back."""
+    return _NOBODY.match(text) is not None and _ADMITS.search(text) is None and _BACK.search(text) is None
 
 
 def _of_deletion(meaning: Meaning, chance: float, text: str) -> HeardAct | None:
-    """What is to be deleted: all of it where nothing speaks against it; surely where there are words for it, too."""
+    """What is to be deleted: all of it where nothing speaks against it; surely where there are words for it, too.
+
+    What is only likely to be kept is not clear.
+    """
+    act, about = _ACTS[meaning]
     if meaning != "delete_all":
-        if "?" in text or chance < SURE_TO_KEEP:
-            return None
-        act, about, sure = *_ACTS[meaning], True
+        sure = "?" not in text and chance >= SURE_TO_KEEP
+        if not sure:
+            act, about = "wants_withdrawal", ""
     elif chance < SURE_OF_ALL or _NOT_ALL.search(text) is not None:
         return None
     else:
-        act, about, sure = *_ACTS[meaning], _DELETES.search(text) is not None
+        sure = _DELETES.search(text) is not None
     return HeardAct(act=act, start=0, end=len(text), sure=sure, about=about, heard_by="reader")

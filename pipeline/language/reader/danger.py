@@ -36,16 +36,26 @@ _ONLY_WHEN: Final = re.compile(
 """A sentence that only says when something was, in which there is no danger: “Last night.”"""
 
 
-_WHEN_FIRST: Final = re.compile(rf"{_ONLY_WHEN.pattern}(?<=[.,;:!?…\n])\s*", re.IGNORECASE)
+_WHEN: Final = re.compile(
+    r"\b(?:(?:on|in|at|about|around|just|only|every|late|early) )*(?:"
+    r"(?:this|last|yesterday|tomorrow|one|every|the other) (?:morning|evening|afternoon|night|week|weekend|month|year"
+    r"|spring|summer|autumn|winter|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)"
+    r"|(?:the )?mornings?|yesterday|today|tonight|just now|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|(?:a|an|one|two|three|four|five|six|\d+|a few|a couple of) (?:hours?|days?|weeks?|months?|years?) ago)\b",
+    re.IGNORECASE,
+)
+
+
+_FIRST_MARKS: Final = re.compile(r"^[\s.,;:!?…–—-]+")
 
 
 def without_when(text: str) -> str:
-    """A message without words at its beginning, set apart by a mark, that only say when something was.
+    """A message, as long as before, with blanks in place of words that only say when something was.
 
     People who are in danger say when, and so does anybody who is asked for the last time: “This morning. Took the bus.”
     """
-    first = _WHEN_FIRST.match(text)
-    return text[first.end() :] if first is not None else text
+    blank = _WHEN.sub(lambda found: " " * len(found[0]), text)
+    return _FIRST_MARKS.sub(lambda found: " " * len(found[0]), blank)
 
 
 class DangerModel:

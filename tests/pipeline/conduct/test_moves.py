@@ -1452,18 +1452,6 @@ def test_who_wants_nothing_deleted_is_not_told_of_parts() -> None:
     assert move.text == policy().texts.withdrawal_kept
 
 
-def test_danger_that_is_hinted_at_twice_is_asked_about() -> None:
-    said = "he likes the door shut"
-    known = ConductState(alerts=(CareAlert(code="risk", turn_number=2, since=NOW, faint=True),))
-    for heard_by, asks in (("reader", "risk"), ("rules", "")):
-        sign = HeardAct(act="risk", start=0, end=len(said), sure=False, about=FAINT, heard_by=heard_by)  # type: ignore[arg-type]
-        once = move_for(replace(moment(said), acts=(sign,)))
-        twice = move_for(replace(moment(said, conduct=known), acts=(sign,)))
-        assert once is not None
-        assert twice is not None
-        assert (once.asks, twice.asks) == ("", asks)
-
-
 def test_reader_that_hears_again_what_was_asked_back_about_ends_nothing() -> None:
     said = "so anyway the van turns up four hours late"
     for asked, act in (("stop", "wants_stop"), ("pause", "wants_pause")):
@@ -1471,3 +1459,62 @@ def test_reader_that_hears_again_what_was_asked_back_about_ends_nothing() -> Non
             heard = HeardAct(act=act, start=0, end=len(said), sure=False, heard_by=heard_by)  # type: ignore[arg-type]
             acts = meant(moment(said, conduct=ConductState(asked=asked)), (heard,))  # type: ignore[arg-type]
             assert [(one.act, one.sure) for one in acts] == [(kept, True)]
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("Yes keep it", "again"),
+        ("yes leave it", "stands"),
+        ("Yes, keep everything", "again"),
+        ("Yes, carry on", "stands"),
+        ("Ja, behalten Sie alles", "stands"),
+        ("Yes, I'm sure.", "withdraw"),
+        ("Yes, just do it", "withdraw"),
+    ],
+)
+def test_yes_that_keeps_something_deletes_nothing(said: str, then: str) -> None:
+    asked = after(whole("take it out", "wants_withdrawal"))
+    unclear = HeardAct(act="wants_withdrawal", start=0, end=len(said), sure=False, heard_by="offer")
+    here = moment(said, conduct=asked)
+    move = move_for(here) or move_for(replace(here, acts=(unclear,)))
+    assert move is not None
+    assert move.then == then
+
+
+def test_what_people_need_goes_before_whether_anything_is_deleted() -> None:
+    for act, weighs in (("distress", True), ("wants_pause", True), ("complains", False)):
+        for heard_by in ("rules", "reader"):
+            heard = HeardAct(act=act, start=0, end=4, heard_by=heard_by)  # type: ignore[arg-type]
+            assert outweighs((heard,), "withdrawal") == (weighs and heard_by == "rules")
+            assert not outweighs((heard,), "stop")
+
+
+def test_long_message_that_the_reader_takes_for_a_wish_to_stop_is_asked_about_again() -> None:
+    said = "I'd rather leave it here because " + "my husband will be home in a minute and I would not like that " * 2
+    heard = HeardAct(act="wants_stop", start=0, end=len(said), sure=False, heard_by="reader")
+    assert meant(moment(said, conduct=ConductState(asked="stop")), (heard,)) == (heard,)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "then"),
+    [
+        ("pause", "Yes, break please. I said it already, I will write to you when I am back from it.", "stands"),
+        ("pause", "Yes. It was lovely and creamy and I had it at the kitchen table with my mother that day.", None),
+        ("stop", "Yeah. I mean I liked the taste, it was creamy and the kids ate it all.", None),
+    ],
+)
+def test_yes_with_more_behind_it_takes_a_break_where_it_names_one(asked: Any, said: str, then: str | None) -> None:
+    move = move_for(moment(said, conduct=ConductState(asked=asked)))
+    assert (move.then if move is not None else None) == then
+
+
+def test_older_policy_goes_by_words_alone_where_deletion_is_doubtful() -> None:
+    older = policy().texts.model_copy(update={"withdrawal_again": "", "withdrawal_unclear": ""})
+    asked = after(whole("take it out", "wants_withdrawal"))
+    said = "Yes, that's right"
+    wish = HeardAct(act="wants_withdrawal", start=0, end=len(said), sure=False, heard_by="reader")
+    here = replace(moment(said, conduct=asked), policy=policy().model_copy(update={"texts": older}), acts=(wish,))
+    move = move_for(here)
+    assert move is not None
+    assert move.then == "withdraw"

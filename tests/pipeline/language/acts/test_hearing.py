@@ -10,9 +10,10 @@ import pytest
 
 from pipeline.acts import ACTS, ENOUGH, FAINT, Act, HeardAct, heeded, told
 from pipeline.language.acts import hearing
-from pipeline.language.acts.hearing import CLEAR_DANGER, CONFIRMED, LEAST_WHOLE, WHOLE, ActHearing
+from pipeline.language.acts.hearing import CLEAR_DANGER, CONFIRMED, LEAST_WHOLE, UNCONFIRMED, WHOLE, ActHearing
 from pipeline.language.acts.reading import Clause, acts_of
 from pipeline.language.acts.words import about_of
+from pipeline.language.reader.danger import without_when
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.message import JUDGED
 from pipeline.language.reader.settings import ActThreshold, ReaderSettings
@@ -580,7 +581,9 @@ def test_danger_counts_where_a_sentence_tells_of_it(
         "last night. walked home",
         "last night. ordered pizza",
         "yesterday evening. kids wanted pasta",
-        "yesterday. got the bus",
+        "I had toast this morning",
+        "we ate late last night",
+        "I made it last night for the kids, they had two plates each.",
     ],
 )
 def test_nobody_is_in_danger_who_only_says_when_something_was(trained: ActHearing, text: str, question: str) -> None:
@@ -592,11 +595,12 @@ def test_danger_that_the_reader_alone_hears_is_confirmed_by_a_sentence(
     monkeypatch: pytest.MonkeyPatch, trained: ActHearing, heard_by: str, kept: bool
 ) -> None:
     text, clause = "We drove home.", Clause(text="We drove home.", start=0, end=14)
-    for odds, holds in ((CONFIRMED - 0.1, kept), (CONFIRMED + 0.1, True)):
+    faint = [HeardAct(act="risk", start=0, end=14, sure=False, about=FAINT, heard_by="reader")]
+    for odds, less in ((CONFIRMED - 0.1, faint), (UNCONFIRMED - 0.1, [None]), (CONFIRMED + 0.1, None)):
         monkeypatch.setattr(type(trained._danger), "most", lambda self, text, reading, odds=odds: (odds, 0, len(text)))
         risk = HeardAct(act="risk", start=0, end=14, sure=False, heard_by=heard_by)  # type: ignore[arg-type]
         found = trained._with_danger([clause], [risk], text=text, question="", denied=frozenset())
-        assert (found == [risk]) == holds
+        assert found == ([risk] if kept or less is None else less)
 
 
 @pytest.mark.parametrize(
@@ -1107,3 +1111,17 @@ def test_what_is_asked_takes_nothing_of_the_sentence_before_and_who_works_at_a_s
     question = "You have to be at the school office by eight. Tell me a bit more about that."
     heard = trained.read_sync(text, question, "en")
     assert [(one.act, one.start) for one in heard] == [("tells", 0), ("asks_back", len(job))]
+
+
+@pytest.mark.parametrize(
+    "text", ["Last week: he broke my wrist", "He hit me again last night", "Last night he held a knife to my throat"]
+)
+def test_danger_is_heard_whenever_it_was(trained: ActHearing, text: str) -> None:
+    heard = [act for act in trained.read_sync(text, "When was the last time?", "en") if act.act == "risk"]
+    assert [act.about for act in heard] == [""]
+
+
+def test_words_that_only_say_when_something_was_are_blank() -> None:
+    assert without_when("This morning. Took the bus.").split() == ["Took", "the", "bus."]
+    assert without_when("He came on Monday night, late.") == "He came         night, late."
+    assert len(without_when("yesterday, at home")) == len("yesterday, at home")

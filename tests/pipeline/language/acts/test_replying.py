@@ -139,3 +139,24 @@ async def test_an_end_that_was_not_asked_about_is_asked_back_where_it_is_not_sur
 def test_only_what_may_be_meant_counts() -> None:
     for asked, meanings in MEANT.items():
         assert (open_to(asked) == 0).sum() == len(meanings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, I just took the bus this morning",
+        "Nobody's in danger, I walked to work this morning",
+        "Everything is fine, I took the bus this morning",
+    ],
+)
+async def test_who_says_that_nobody_is_in_danger_is_believed_whenever_it_was(trained: ActHearing, text: str) -> None:
+    heard = await trained.reply(text, RISK, "risk", "en")
+    assert heard is not None
+    assert heard.about == ANSWERS_NO
+
+
+@pytest.mark.parametrize("text", ["No but he will be home soon and then yes", "no i just want it to be over"])
+async def test_no_that_is_taken_back_is_no_denial(trained: ActHearing, text: str) -> None:
+    heard = await trained.reply(text, RISK, "risk", "en")
+    assert heard is not None
+    assert heard.act == "risk"
