@@ -1123,5 +1123,5 @@ def test_danger_is_heard_whenever_it_was(trained: ActHearing, text: str) -> None
 
 def test_words_that_only_say_when_something_was_are_blank() -> None:
     assert without_when("This morning. Took the bus.").split() == ["Took", "the", "bus."]
-    assert without_when("He came on Monday night, late.") == "He came         night, late."
+    assert without_when("He came on Monday, late.").split() == ["He", "came", ",", "late."]
     assert len(without_when("yesterday, at home")) == len("yesterday, at home")
