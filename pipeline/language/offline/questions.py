@@ -137,7 +137,7 @@ BLUNT = {"matter": 2.0, "gives": 2.0}
 SPURNED = 0.8
 """What a probe of a kind loses from then on each time that somebody had enough of it."""
 WEARY = 2.5
-"""What asking for more loses for the rest of an interview once somebody is tired of it: of six people who were
+"""What asking for more loses from then on, once somebody is tired of it: of six people who were
 interviewed two had said so, and both named as the worst of it that it went on."""
 TWICE = frozenset({"means", "matter", "like"})
 LATELY_ASKED, JUST_ASKED = 2, 0.4
