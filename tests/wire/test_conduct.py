@@ -204,6 +204,16 @@ async def test_withdrawal_in_words_erases_everything_after_one_confirmation(here
             await asyncio.sleep(0.05)
 
 
+async def test_wish_to_delete_that_is_plain_is_not_asked_about_a_second_time(here: Place) -> None:
+    _, token = await here.begin()
+    async with here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await respondent.turn("I like the taste.")
+        await replied(respondent, "Please delete everything I said.")
+        assert (await replied(respondent, "I want to withdraw"))["open"] is False
+
+
 async def test_answer_to_a_deletion_that_is_not_clear_is_asked_for_once_more_and_deletes_nothing(here: Place) -> None:
     session_id, token = await here.begin()
     async with here.respondent(token) as respondent:

@@ -1518,3 +1518,14 @@ def test_older_policy_goes_by_words_alone_where_deletion_is_doubtful() -> None:
     move = move_for(here)
     assert move is not None
     assert move.then == "withdraw"
+
+
+def test_break_is_wished_for_in_a_story_in_a_few_words_more() -> None:
+    said = "Thank you. Yes, I need short break please, five minutes, I make tea."
+    alert = CareAlert(code="distress", turn_number=2, since=NOW)
+    told = moment(said, conduct=ConductState(offers=WAYS_IN_A_STORY, alerts=(alert,)))
+    heard = wished(told)
+    assert heard is not None
+    assert heard.act == "wants_pause"
+    longer = f"{said} I had five minutes then and I need to say more of it than that."
+    assert wished(moment(longer, conduct=told.conduct)) is None

@@ -1125,3 +1125,15 @@ def test_words_that_only_say_when_something_was_are_blank() -> None:
     assert without_when("This morning. Took the bus.").split() == ["Took", "the", "bus."]
     assert without_when("He came on Monday, late.").split() == ["He", "came", ",", "late."]
     assert len(without_when("yesterday, at home")) == len("yesterday, at home")
+
+
+def test_what_stands_around_a_sentence_speaks_for_danger_by_half(
+    monkeypatch: pytest.MonkeyPatch, trained: ActHearing
+) -> None:
+    text = "He was late. We ate."
+
+    def most(self: object, told: str, reading: object) -> tuple[float, int, int]:
+        return (3.0, 13, 20) if told == text else (-5.0, 0, len(told))
+
+    monkeypatch.setattr(type(trained._danger), "most", most)
+    assert trained._in_danger(text, "And then?") == (-1.0, 13, 20)

@@ -1356,18 +1356,20 @@ def test_how_it_went_on_is_asked_less_where_the_answer_ends_with_what_is() -> No
     assert gains[True]["more"] == gains[False]["more"]
 
 
-def test_question_that_would_seem_to_be_about_what_was_just_answered_is_worth_less() -> None:
-    request = deepening(label="waited two hours")
-    speaking = phrasing("en")
+def test_question_that_would_seem_to_be_about_what_was_just_answered_is_worth_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moment, speaking = deepening(label="waited two hours").model_copy(update={"follows_reply": True}), phrasing("en")
 
-    def worth_of(moment: QuestionRequest) -> dict[str, float]:
-        found = questions._best(moment, speaking, questions._phrase_of(moment), questions._telling(moment), Advice())
-        return {text: value for value, text in found}
+    def worth() -> dict[str, float]:
+        about, told = questions._phrase_of(moment), questions._telling(moment)
+        return {text: value for value, text in questions._best(moment, speaking, about, told, Advice())}
 
-    plain, answered = worth_of(request), worth_of(request.model_copy(update={"follows_reply": True}))
-    pointing = [text for text in plain.keys() & answered.keys() if questions._POINTS.search(text)]
-    assert pointing
-    assert all(answered[text] < plain[text] for text in pointing)
+    less = worth()
+    monkeypatch.setattr(questions, "UNCLEAR", 0.0)
+    plain = worth()
+    assert any(less[text] < plain[text] for text in plain)
+    assert all(questions._POINTS.search(text) for text in plain if less[text] < plain[text])
 
 
 def test_what_somebody_had_enough_of_is_worth_less() -> None:
