@@ -798,17 +798,7 @@ def _best(
         return staying
     worn, gains = _worn(request), _gains(request, advice)
     tells = tells_stories(request.methodology, request.language)
-    answers = request.follows_reply and not request.complained and _language(request) == "en"
-    not_lived = NOT_LIVED * (not tells and (told.lasting or not _lived(request)))
-    found = [
-        (
-            _weighed(value, gains.get(kind_of(text)))
-            - not_lived * (WAS_LIKE.search(text) is not None)
-            - UNCLEAR * (answers and _POINTS.search(text) is not None),
-            text,
-        )
-        for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)
-    ]
+    found = _of_forms(request, speaking, about, told, gains)
     if request.stimulus and request.focus_type is not None:
         found = [pair for pair in found if kind_of(pair[1]) not in UNFEELING | OF_A_STORY] or found
         if not told.happening:
@@ -847,6 +837,28 @@ def _best(
             for each in advice.said
         ]
     return sorted((*found, *plainest, *_invited(request, speaking, tells=tells)), key=lambda pair: -pair[0])
+
+
+def _of_forms(
+    request: QuestionRequest,
+    speaking: LanguagePhrasing,
+    about: Phrase | None,
+    told: Telling,
+    gains: Mapping[str, float],
+) -> list[tuple[float, str]]:
+    """The wordings of the forms with what they are worth, by the ranker and by what is foretold of their kind."""
+    tells = tells_stories(request.methodology, request.language)
+    answers = request.follows_reply and not request.complained and _language(request) == "en"
+    not_lived = NOT_LIVED * (not tells and (told.lasting or not _lived(request)))
+    return [
+        (
+            _weighed(value, gains.get(kind_of(text)))
+            - not_lived * (WAS_LIKE.search(text) is not None)
+            - UNCLEAR * (answers and _POINTS.search(text) is not None),
+            text,
+        )
+        for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)
+    ]
 
 
 def _leading_on(
