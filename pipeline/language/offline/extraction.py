@@ -13,6 +13,7 @@ from pipeline.graph.dedup import BUILT_IN_SYNONYMS, SynonymTable
 from pipeline.language.clauses import Clause, split
 from pipeline.language.offline import kinds
 from pipeline.language.offline.answer import PROVIDER, AnswerExtraction
+from pipeline.language.offline.beside_questions import without_questions
 from pipeline.language.offline.exemplars import ExemplarFiles
 from pipeline.language.offline.hedges import without_hedges
 from pipeline.language.offline.judged import JudgedExtraction
@@ -91,10 +92,11 @@ class OfflineExtractor:
         if self.reader is None:
             return self._by_rules(request, doc, clauses)
         understood = self._understood(self.reader, request, request.text)
-        if not understood.concepts:
-            # What is said with much caution is still said; the reader was taught by people who were surer.
-            surer = without_hedges(request.text)
-            understood = self._understood(self.reader, request, surer) if surer != request.text else understood
+        # What is said with much caution, or beside a question, is still said; the reader was taught by people who were
+        # surer, and for whom a question was all.
+        for plainer in (without_hedges(request.text), without_questions(request.text)):
+            if not understood.concepts and plainer != request.text:
+                understood = self._understood(self.reader, request, plainer)
         placed = [candidate_at(doc, request.text, clauses, c.start, c.end) for c in understood.concepts]
         kept = [candidate if number < MAX_CONCEPTS else None for number, candidate in enumerate(placed)]
         if not any(kept):

@@ -257,6 +257,7 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
         default=-1,
     )
     first, last = _without_question(doc, *whole_phrase(doc, span.start, span.end))
+    first += _ends_a_hedge(doc, first) and first + 1 < last
     tokens = [doc[i] for i in range(*shortened(doc, first, last, SAID_LABEL_WORDS))]
     label = label_of(tokens) or label_of(list(span))
     short = [word[:MAX_WORD_CHARS] for word in label.split()]
@@ -266,6 +267,11 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
         return None
     quote = text[doc[first].idx : doc[last - 1].idx + len(doc[last - 1])].strip()
     return _described(doc, clauses[index], index, tokens, " ".join(short), quote or text[start:end].strip())
+
+
+def _ends_a_hedge(doc: Doc, first: int) -> bool:
+    """Whether a phrase begins inside a hedge: “of put the pot on” in “I sort of put the pot on”."""
+    return first > 0 and doc[first].lower_ == "of" and doc[first - 1].lower_ in {"sort", "kind"}
 
 
 def _without_question(doc: Doc, first: int, last: int) -> tuple[int, int]:

@@ -17,8 +17,10 @@ SAID_LABEL_WORDS = 14
 SOFT_LABEL_WORDS = 6
 """A label is cut at a phrase boundary behind this many words."""
 NEGATORS = words("not n't nt never no cannot without t")
-
-
+HEDGES = frozenset({"kind of", "sort of", "you know", "a bit", "i mean"})
+"""Two words that say nothing inside a label, …"""
+BEFORE_CLAUSES = frozenset({"that", "if", "when", "because", "so", "until"})
+"""… but for “you know” and “I mean” behind one of these, which then are what is said."""
 APPROXIMATIONS = frozenset({"about", "around", "roughly", "approximately"})
 
 
@@ -222,7 +224,7 @@ def label_of(tokens: Sequence[Token]) -> str:
         pair = f"{word} {normalised_text(tokens[position + 1].text)}" if position + 1 < len(tokens) else ""
         if position <= skip_until:
             continue
-        if pair in {"kind of", "sort of", "you know", "a bit", "i mean"} and position + 2 < len(tokens):
+        if pair in HEDGES and position + 2 < len(tokens) and not _is_meant(tokens, position):
             skip_until = position + 1
             continue
         if word in lex.INNER_FILLERS or (word == "like" and token.pos_ == "INTJ" and pair.split()[-1:] != ["he"]):
@@ -237,6 +239,14 @@ def label_of(tokens: Sequence[Token]) -> str:
         space = bool(token.whitespace_)
     said = " ".join("".join(pieces).split()).strip(" -.,;:!?'\"").split()
     return " ".join(word for i, word in enumerate(said) if i == 0 or word.lower() != said[i - 1].lower())
+
+
+def _is_meant(tokens: Sequence[Token], position: int) -> bool:
+    """Whether a hedge at this place is none: “a bit of a kick”, “strong enough that you know you've had it”."""
+    first, after = tokens[position].lower_, tokens[position + 2].lower_
+    if first in {"a", "kind", "sort"}:
+        return after == "of"
+    return position > 0 and tokens[position - 1].lower_ in BEFORE_CLAUSES
 
 
 def _lowers(token: Token) -> bool:
