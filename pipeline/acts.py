@@ -140,6 +140,8 @@ BACK_TO = re.compile(
 """Words with which somebody leads back to the subject, at the end of what they told."""
 SOMETHING_ELSE = re.compile(r"\bask (?:me |us )?(?:about )?something else\b", re.IGNORECASE)
 """Words that ask for another question."""
+CORRECTED_BEFORE = re.compile(r"\bi\b[^.!?,]{0,20}\b(?:corrected|put (?:that|it) right)\b", re.IGNORECASE)
+"""Words with which somebody says that they have put it right already."""
 FEW_BEFORE = 6
 """Words before a complaint up to which it is of the question, if it begins with …"""
 THAT_IS = re.compile(r"\W*(?:that'?s|that is|that was|this is|what a|what kind of|what sort of)\b", re.IGNORECASE)
@@ -160,7 +162,9 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, before: int, after: i
         before: words before it.
         after: words that follow it.
     """
-    if heard.about in (ENOUGH, IN_PASSING):
+    if heard.about in (ENOUGH, IN_PASSING) or (heard.about == PUT_RIGHT_AT_ONCE and heard.heard_by == "rules"):
+        return False
+    if heard.act == "corrects" and "right" in heard.details and before == 0 and CORRECTED_BEFORE.search(words):
         return False
     if heard.act == "complains" and heard.sure and before <= FEW_BEFORE and THAT_IS.match(words):
         return False

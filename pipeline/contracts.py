@@ -241,7 +241,9 @@ class QuestionOutput(Contract):
     taken: int = 0
     """Which of the offers it is about, counted from 0."""
     said: int | None = None
-    """The number that the writer gave, which may be none that was offered."""
+    """The number that the writer gave, which may be none that was offered; 0 for a choice of its own, …"""
+    own: str = ""
+    """… which is about these words of the respondent."""
     offers: tuple[OfferMade, ...] = ()
 
 
@@ -301,7 +303,8 @@ class QuestionMaking(Record):
     `writer` is the name of the provider, `refusals` why earlier wordings were refused, `worth` what the writer expects
     a moderator to think of it: 0 ashamed of it, 3 exactly this; None where it does not tell. `offers` are what a
     language model could choose from, the engine's choice first; `taken` is the one that was asked about, counted from
-    0, `said` the number that the model gave, counted from 1, None where it gave none.
+    0, `said` the number that the model gave, counted from 1, None where it gave none, 0 where it chose something else:
+    `own` are the respondent's words that it went on from then.
     """
 
     writer: str = ""
@@ -311,6 +314,7 @@ class QuestionMaking(Record):
     offers: tuple[OfferMade, ...] = ()
     taken: int = 0
     said: int | None = None
+    own: str = ""
 
 
 class TurnRecord(Record):

@@ -52,6 +52,8 @@ _CUE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words without one of which nothing is put right, unless it was heard that something is."""
+_NOT_KNOWN: Final = frozenset({"know", "think", "remember", "mind", "care"})
+"""What nobody puts right who does not: “somebody I don't know, …”"""
 _NOT: Final = re.compile(
     r"\b(?:(?:was|is|were|are|do|did|does)n'?t|ain'?t|not|rather than|instead of|did i say|when i said"
     r"|i don'?t know why i said|is too strong)\b",
@@ -155,7 +157,7 @@ _STANDS_ALONE: Final = re.compile(r"\W*(?P<phrase>[^,.;:!?–—]{2,40})(?:[,.;!
 ALONE_WORDS: Final = 4
 """… so many words."""
 _TO_YOU: Final = re.compile(r"\b(?:you|u|your)\b", re.IGNORECASE)
-_CLAUSE: Final = re.compile(r"(?:i|we|you|he|she|they|it|there)\s+\w", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"(?:i|we|you|he|she|they|it|there)(?:['’]\w+)?\s+\w", re.IGNORECASE)
 """How a sentence begins, which takes no phrase's place."""
 _TAKEN_FOR_GRANTED: Final = re.compile(r"(?:and |so,? |then )*(?:you|your|it|so)\b", re.IGNORECASE)
 _SAYS_NOTHING: Final = frozenset(
@@ -235,7 +237,7 @@ def _contrast(part: str, earlier: Sequence[str]) -> tuple[str, tuple[int, int]] 
     for negation in itertools.islice(_NOT.finditer(part), CONTRASTS):
         after = part[negation.end() :]
         wrong = _where_said(after, earlier)
-        if wrong is None:
+        if wrong is None or wrong[0].lower() in _NOT_KNOWN:
             continue
         said, length = wrong
         denies = negation[0].lower() not in _NAMES_OTHER or _DENIED.search(part[: negation.start()]) is not None

@@ -54,7 +54,12 @@ def keeps_strategy(configuration: SessionConfiguration) -> bool:
 
 
 def offered(
-    decision: Decision, strategies: Strategies, *, compared: bool = False, same_strategy: bool = False
+    decision: Decision,
+    strategies: Strategies,
+    *,
+    compared: bool = False,
+    same_strategy: bool = False,
+    alone: bool = False,
 ) -> tuple[ScoredCandidate, ...]:
     """The engine's choice, then the best other candidates that score nearly as well.
 
@@ -67,6 +72,8 @@ def offered(
         compared: several ways to ask about the same, not one for each target; and none that leaves the respondent's
             words where the engine's choice is about them.
         same_strategy: only the engine's strategy, about other things that were said.
+        alone: the engine's choice is offered also where no other candidate comes close, to a model that may choose
+            something else that was said.
     """
     first = next((candidate for candidate in decision.candidates if candidate.selected), None)
     if decision.close or first is None or first.final_score is None:
@@ -86,7 +93,7 @@ def offered(
         if candidate.target is None if compared else any(_same(candidate, other) for other in found):
             continue
         found.append(candidate)
-    return tuple(found[: MOST_COMPARED if compared else MOST]) if len(found) > 1 else ()
+    return tuple(found[: MOST_COMPARED if compared else MOST]) if len(found) > 1 or alone else ()
 
 
 def weighed(decision: Decision, strategies: Strategies) -> tuple[ScoredCandidate, ...]:

@@ -411,7 +411,8 @@ class Briefing(Record):
         conversation: oldest first; `earlier` are concepts of what was said before that and does not fit.
         threads: the one that is being followed first.
         guide: in its order.
-        did: what the last answer did besides telling, in words: "corrects", "complains".
+        did: what the respondent did besides telling, in words: "was put out by a question".
+        answer: the last answer as it was given; the conversation has what it tells.
     """
 
     conversation: tuple[Line, ...] = ()
@@ -419,6 +420,7 @@ class Briefing(Record):
     threads: tuple[ThreadTold, ...] = ()
     guide: tuple[TopicTold, ...] = ()
     did: tuple[str, ...] = ()
+    answer: str = ""
 
 
 class RefusedText(Record):
@@ -500,6 +502,8 @@ class QuestionRequest(Record):
     """Somebody who was moved says that it can go on, and nothing else: nothing of the last answer is asked about."""
     follows_reply: bool = False
     """The question comes right behind a reply, which has acknowledged what was said."""
+    reply: str = ""
+    """That reply."""
     briefing: Briefing = Briefing()
     refused: tuple[RefusedText, ...] = ()
     """What was written for this request and could not be used."""
@@ -521,7 +525,8 @@ class QuestionWriter(Protocol):
     def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         """The question in pieces, as they become known. Raises ProviderError from the iterator.
 
-        Where something was offered, the first piece may be the number of the offer that was taken: `[2]`.
+        Where something was offered, the first piece may be the number of the offer that was taken: `[2]`; or words of
+        the respondent that it goes on from instead: `[0: he held the door]`.
 
         The caller may close the iterator before its end.
         """

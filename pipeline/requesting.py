@@ -22,7 +22,7 @@ from pipeline.coverage import element_of
 from pipeline.focus import Focus
 from pipeline.guide import questions_of
 from pipeline.ports import AsTold, Briefing, Embedder, Line, Parser, QuestionRequest, Wanted
-from pipeline.question.briefing import briefing
+from pipeline.question.briefing import MOVED, briefing
 from pipeline.question.request import LINES, question_request
 from pipeline.question.text import ended
 from pipeline.threads import BEGINS_A_THREAD
@@ -150,6 +150,7 @@ def _request(
 
 
 def _briefing(context: TurnContext, answer: Line) -> Briefing:
+    answers = [u for u in context.state.utterances if u.speaker == "respondent"]
     said = [
         Line(speaker=u.speaker, text=ended(u.text), complaint=complaint(u.text, u.acts))
         for u in context.state.utterances
@@ -161,6 +162,8 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
         context.get(StrategyOutput).threads,
         context.get(StateOutput).guide,
         [act.act for act in context.get(UtteranceOutput).utterance.acts if act.act != "tells"],
+        answer=context.answer.text.strip(),
+        moved=any(act.act == "distress" for u in answers[-MOVED:] for act in u.acts),
     )
 
 

@@ -26,7 +26,9 @@ from pipeline.question.text import sentences, words
 MOST_OF = 0.6
 """Share of the words of the shorter of two quotes that make most of it."""
 SAID_BACK = "of what was just said, what the question says back promised most"
-"""Why something else of an answer is asked about than the engine chose."""
+"""Why something else of an answer is asked about than the engine chose, …"""
+CHOSEN_FREELY = "none of what was offered was what the language model would ask about: it went on from other words"
+"""… and why by a language model."""
 
 Way = tuple[ScoredCandidate, ContinuationOutput]
 """How an interview can go on: a candidate, and what follows from it."""
@@ -45,9 +47,9 @@ def ways_of(context: TurnContext, writer: QuestionWriter) -> list[Way]:
     if may_stay(context, writer):
         return ways_to_stay(context, writer)
     same = keeps_strategy(context.configuration)
-    offers = offered(decision, context.strategies, compared=compares, same_strategy=same)
+    offers = offered(decision, context.strategies, compared=compares, same_strategy=same, alone=not compares)
     ways = _followed(context, offers, lately=compares)
-    return ways if len(ways) > 1 else []
+    return ways if len(ways) > 1 or not compares else []
 
 
 def ways_to_stay(context: TurnContext, writer: QuestionWriter) -> list[Way]:
@@ -79,25 +81,47 @@ def said_instead(context: TurnContext, quote: str) -> ContinuationOutput:
     It is about the concept that those words tell, of several the one whose words are most of them; where they tell
     none, about the sentence.
     """
-    going, turn = context.get(ContinuationOutput), context.get(ContextOutput).turn_number
+    heard, turn = context.get(UtteranceOutput), context.get(ContextOutput).turn_number
+    target = _told_by(context, quote, heard.utterance.id, turn, heard.content or context.answer.text)
+    return _about(context, target, SAID_BACK)
+
+
+def chosen_freely(context: TurnContext, quote: str) -> ContinuationOutput:
+    """How the interview goes on where a language model chose something else that was said than it was offered.
+
+    Args:
+        context: of the turn.
+        quote: the respondent's words, of this answer or of an earlier one.
+    """
+    heard, turn = context.get(UtteranceOutput), context.get(ContextOutput).turn_number
+    said = [(u.id, u.turn_number, u.text) for u in context.state.utterances if u.speaker == "respondent"]
+    said.append((heard.utterance.id, turn, context.answer.text))
+    found = next((one for one in reversed(said) if quote.casefold() in one[2].casefold()), said[-1])
+    return _about(context, _told_by(context, quote, *found), CHOSEN_FREELY)
+
+
+def _told_by(context: TurnContext, quote: str, utterance_id: str, turn: int, text: str) -> Target:
+    """The concept of an answer that some of its words tell; where they tell none, their sentence."""
     graph, canonical = context.get(GraphOutput).graph, context.get(SlotsOutput).canonical
-    heard = context.get(UtteranceOutput)
     near = [
         (_shared(mention.quote, quote), node)
         for node in graph.live_nodes()
         for mention in node.mentions
-        if mention.utterance_id == heard.utterance.id
+        if mention.utterance_id == utterance_id
     ]
     common, told = max(near, key=lambda pair: pair[0], default=(0, None))
     if told is not None and common:
-        key = canonical.key_of(told.id) if canonical is not None else told.id
-        target = Target.node(key, told.label)
-    else:
-        said = sentences(heard.content or context.answer.text)
-        number = next((at for at, sentence in enumerate(said) if quote in sentence), 0)
-        target = Target.sentence(turn, number, said[number] if said else quote)
-    focus = focus_of(target, context.get(StrategyOutput).tracker, graph, turn)
-    return continued(context, "", strategy=going.strategy, focus=focus, because=SAID_BACK)
+        return Target.node(canonical.key_of(told.id) if canonical is not None else told.id, told.label)
+    said = sentences(text)
+    number = next((at for at, sentence in enumerate(said) if quote in sentence), 0)
+    return Target.sentence(turn, number, said[number] if said else quote)
+
+
+def _about(context: TurnContext, target: Target, because: str) -> ContinuationOutput:
+    """How the interview goes on with something else than was chosen, by the same strategy."""
+    going, turn = context.get(ContinuationOutput), context.get(ContextOutput).turn_number
+    focus = focus_of(target, context.get(StrategyOutput).tracker, context.get(GraphOutput).graph, turn)
+    return continued(context, "", strategy=going.strategy, focus=focus, because=because)
 
 
 def _shared(one: str, other: str) -> int:

@@ -243,6 +243,10 @@ def _chosen(moment: Moment) -> Move | None:
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
         case (("withdrawal" | "withdrawal_again"), "no"):
             text = texts.withdrawal_part if texts.withdrawal_part and names_part(moment) else texts.withdrawal_kept
+            refused = moment.find("declines")
+            if refused is not None and not moment.closing:
+                return Move("declines", _sentences(text, moment.variant(texts.declined)), "engine", counts=True,
+                            declines_focus=True, leaves_answer=True)  # fmt: skip
             return replace(_carry_on(moment, text), act="wants_withdrawal")
         case (("stop" | "pause"), "no"):
             return _go_on(moment, texts.stop_taken_back)
@@ -705,7 +709,8 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
     told_on = len(told(moment.said, after).split()) if after else 0
     gone_on = told_on >= MUCH_MORE and not says(moment, moment.texts.ask_on_words)
     text = "" if gone_on else moment.variant(moment.texts.declined)
-    return Move("declines", text, "engine", counts=True, declines_focus=True)
+    elsewhere = bool(text) and says(moment, moment.texts.ask_on_words)
+    return Move("declines", text, "engine", counts=True, declines_focus=True, leaves_answer=elsewhere)
 
 
 def _unasked(moment: Moment, heard: HeardAct) -> Move | None:

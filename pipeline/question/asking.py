@@ -29,7 +29,7 @@ from pipeline.question.stream import StreamGuard, Verdict
 from pipeline.strategies import Move
 
 CANDIDATES = 3
-_OFFER = re.compile(r"\[(\d{1,3})\]")
+_OFFER = re.compile(r"\[(\d{1,3})(?::\s*(.+))?\]", re.S)
 
 log = structlog.get_logger()
 
@@ -102,6 +102,7 @@ class Asking:
         self._choices: tuple[QuestionRequest, ...] = ()
         self._taken = 0
         self._said: int | None = None
+        self._own = ""
 
     async def verbatim(self, text: str, provider: str) -> QuestionOutput:
         """Send a fixed text, unchecked."""
@@ -132,7 +133,7 @@ class Asking:
         if self._secrets:
             self._secrets = (*self._secrets, *request.instructions)
         if before:
-            request = request.model_copy(update={"follows_reply": True})
+            request = request.model_copy(update={"follows_reply": True, "reply": before})
         self._request = request
         self._choices = tuple(choices)
         if choices and isinstance(self._writer, ComparesWordings):
@@ -142,7 +143,7 @@ class Asking:
             else:
                 self._taken = await writer.preferred(choices, behind)
             self._request = request = self._choices[self._taken]
-            request = request.model_copy(update={"follows_reply": True}) if before else request
+            request = request.model_copy(update={"follows_reply": True, "reply": before}) if before else request
         self._before = before
         await self._begin()
         try:
@@ -218,11 +219,17 @@ class Asking:
         if 1 <= self._said <= len(self._choices):
             self._taken = self._said - 1
             self._request = self._choices[self._taken]
+        elif self._said == 0 and self._request is not None:
+            self._own = said_in(self._request, found[2] or "")
         return True
 
     def _settled(self, request: QuestionRequest) -> QuestionRequest:
         """The request for the offer that was taken, with nothing left to choose."""
-        return self._choices[self._taken] if request.offers and self._choices else request
+        if not request.offers or not self._choices:
+            return request
+        replied = {"follows_reply": request.follows_reply, "reply": request.reply}
+        own = {"focus_label": self._own, "focus_quote": self._own, "focus_type": None} if self._own else {}
+        return self._choices[self._taken].model_copy(update={**replied, **own})
 
     async def _begin(self) -> None:
         await self._sink.started(self._turn_number)
@@ -333,12 +340,24 @@ class Asking:
             worth=self._worth(text),
             taken=self._taken,
             said=self._said,
+            own=self._own,
         )
 
     def _worth(self, text: str) -> float | None:
         """What the writer thinks of a wording, if it tells."""
         judge = self._writer
         return judge.worth(self._request, text) if self._request and isinstance(judge, JudgesWordings) else None
+
+
+def said_in(request: QuestionRequest, quote: str) -> str:
+    """Words that a model goes on from, as the respondent said them; empty where they did not say them."""
+    said = [line.text for line in (*request.briefing.conversation, *request.lines) if line.speaker == "respondent"]
+    said.append(request.briefing.answer)
+    wanted = r"\W+".join(map(re.escape, re.findall(r"\w+", quote)))
+    if not wanted:
+        return ""
+    found = (re.search(rf"\b{wanted}\b", text, re.I) for text in reversed(said))
+    return next((match[0] for match in found if match is not None), "")
 
 
 def in_one(*parts: str) -> str:

@@ -14,6 +14,23 @@ MAX_WORDS = 1500
 """Of the conversation; what was said before is summed up by its concepts."""
 MAX_EARLIER = 30
 MAX_THREADS = 5
+MOVED = 2
+"""So many answers ago at the most somebody was moved who is still to be treated gently."""
+DID: dict[Act, str] = {
+    "dont_know": "has no more to tell of what was asked",
+    "declines": "did not want to answer that, which is left",
+    "asks_back": "was not sure what was meant",
+    "asks_interviewer": "asked you something",
+    "corrects": "put something right that was told or understood wrongly",
+    "complains": "was put out by a question",
+    "wants_topic": "would rather be asked about something else",
+    "wants_pause": "asked for a moment",
+    "wants_stop": "spoke of stopping",
+    "wants_withdrawal": "spoke of having it deleted",
+    "distress": "was moved",
+    "risk": "told of danger",
+}
+"""What somebody does besides telling that a question can take notice of."""
 
 
 def briefing(
@@ -22,6 +39,9 @@ def briefing(
     threads: Sequence[Thread],
     guide: Sequence[TopicProgress],
     acts: Sequence[Act],
+    *,
+    answer: str = "",
+    moved: bool = False,
 ) -> Briefing:
     """The conversation within `MAX_WORDS`, the threads, the guide, and what the respondent just did.
 
@@ -31,6 +51,8 @@ def briefing(
         threads: of the interview.
         guide: how far it is.
         acts: heard in the last answer, without those that merely tell.
+        answer: the last answer as it was given.
+        moved: somebody was moved in one of the answers before, and says that it can go on.
     """
     kept = _within(lines)
     return Briefing(
@@ -38,8 +60,15 @@ def briefing(
         earlier=_earlier(kept, graph) if len(kept) < len(lines) else (),
         threads=tuple(_told(threads, graph)),
         guide=tuple(TopicTold(label=topic.label, status=topic.status) for topic in guide),
-        did=tuple(dict.fromkeys(act.replace("_", " ") for act in acts)),
+        did=_did(acts, moved=moved),
+        answer=answer,
     )
+
+
+def _did(acts: Sequence[Act], *, moved: bool) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(DID[act] for act in acts if act in DID))
+    still = moved and "distress" not in acts
+    return (*found, "was moved a moment ago, and goes on: gently, and as far as they like") if still else found
 
 
 def _earlier(kept: Sequence[Line], graph: SurfaceGraph) -> tuple[str, ...]:

@@ -236,8 +236,11 @@ def _core(part: str, table: LanguageTable) -> str:
 
 def is_request(part: str, table: LanguageTable) -> bool:
     """Whether a sentence asks for a story without being a question."""
+    # “That third glass: tell me about it.” asks behind what it is about.
+    _, _, behind = part.partition(": ")
     core = _core(part, table)
-    return bool(table.requests.match(core) or table.requests.match(part) or table.polite.match(core))
+    asks = any(table.requests.match(text) for text in (core, part, behind) if text)
+    return asks or bool(table.polite.match(core))
 
 
 def _may_be_polite(core: str, table: LanguageTable) -> bool:

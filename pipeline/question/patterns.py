@@ -168,7 +168,7 @@ ENGLISH = LanguageTable(
         r"^so,? (?:you|it|that|this|the|your|they|we|he|she|basically|really|clearly|i)\b[^?]*\?$",
         r"(?:^|[.,;:–—-]\s*)(?:surely|obviously|clearly|naturally|undoubtedly|presumably|no doubt|"
         r"needless to say|admittedly)\b",
-        r"(?:^|[,;:–—-]\s*)of course(?=,? \w)",
+        r"(?:^|[,;:–—-]\s*)of course(?=,? \w)(?!,? (?:as (?:much|long|little)|just as|take your|we can)\b)",
         rf"\bwhy {_NEGATED} (?:you|he|she|they|your \w+|we)\b",
         r"\bwhy (?:do|did|would|could|can|should) (?:you|they|he|she|it|your \w+|the \w+) (?:not|never|always|"
         r"even|still)\b",

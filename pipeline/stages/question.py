@@ -39,7 +39,7 @@ from pipeline.question.answering import answer_in, answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.request import rephrase_request
 from pipeline.requesting import Requests, answered, tells
-from pipeline.ways import Way, made, may_stay, said_instead, ways_of, ways_to_stay, weighing_of
+from pipeline.ways import Way, chosen_freely, made, may_stay, said_instead, ways_of, ways_to_stay, weighing_of
 
 DEMANDED, DEMANDED_EARLY = 0.8, 2.3
 """What the concept's own question is worth at a break, 0 to 3: of 19 such questions two were good and six hurt; and
@@ -180,6 +180,9 @@ class QuestionStage:
         request = choices[0].model_copy(update={"offers": tuple(_offer(choice) for choice in choices)})
         weighing = weighing_of(context, ways) if may_stay(context, writer) else None
         asked = await asking.ask(request, before=before, choices=choices, behind=behind, weighing=weighing)
+        if asked.own:
+            context.replace(chosen_freely(context, asked.own))
+            return replace(asked, offers=made(ways))
         if asked.taken:
             context.replace(ways[asked.taken][1])
         return self._said(context, choices[asked.taken or 0], replace(asked, offers=made(ways)))

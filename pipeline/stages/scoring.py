@@ -152,6 +152,7 @@ def _making(asked: QuestionOutput) -> QuestionMaking:
         offers=asked.offers,
         taken=asked.taken,
         said=asked.said,
+        own=asked.own,
     )
 
 

@@ -87,7 +87,10 @@ def _asked(utterance: Row, labels: Mapping[str, str], made: Mapping[int, Row]) -
         how = made.get(utterance["turn_number"], {})
         if how.get("offers"):
             by = "the language model" if how.get("said") is not None else "the engine"
-            yield f"    chosen by: {by}, {how.get('taken', 0) + 1} of {len(how['offers'])} that came close"
+            many = len(how["offers"])
+            which = f"{how.get('taken', 0) + 1} of {many} that came close"
+            own = f"none of {many} that came close, but {_quoted(how['own'])}" if how.get("own") else ""
+            yield f"    chosen by: {by}, {own or which}"
         if how.get("worth") is not None:
             worth = min(3.0, max(0.0, how["worth"]))
             yield f"    worth: {worth:.1f} of 3, as the ranker expects a moderator to think of it"

@@ -16,7 +16,7 @@ from pipeline.ports import QuestionRequest
 from pipeline.question.asking import Questioner, Weighing
 from pipeline.state import Directive, FocusEntry
 from pipeline.strategies import Move, Strategies
-from pipeline.ways import SAID_BACK
+from pipeline.ways import CHOSEN_FREELY, SAID_BACK
 from tests.support.interview import (
     Interview,
     Listener,
@@ -93,6 +93,38 @@ async def test_unknown_number_or_none_is_the_engines_choice(number: str, said: i
     asked = interview.state.question
     assert asked is not None and asked.focus_label == interview.writer.requests[-1].focus_label
     assert "[" not in asked.text
+
+
+@pytest.mark.parametrize(
+    ("quote", "own"), [("it is CHEAP", "It is cheap"), ("is quick", "is quick"), ("it was dear", ""), ("", "")]
+)
+async def test_model_may_choose_other_words_of_the_respondent(quote: str, own: str) -> None:
+    interview = await told(talk(Choosing(f"[0: {quote}]")))
+    record, asked = interview.last.record, interview.state.question
+    assert record is not None and asked is not None
+    assert (record.question.own, record.question.said) == (own, 0)
+    if own:
+        assert asked.focus_label == own.split()[-1]
+        assert (record.reason == CHOSEN_FREELY) == (own == "is quick")  # The other is the engine's choice anyway.
+    else:
+        assert asked.focus_label == interview.writer.requests[-1].focus_label
+
+
+async def test_words_of_an_earlier_answer_can_be_chosen_and_are_written_about_again() -> None:
+    writer = Choosing("[0: is cheap]", "Is that good or bad?")
+    interview = await told(talk(writer))
+    await interview.say("I bought it in May with my sister.", concepts(("bought it in May", "attribute")))
+    again, asked = writer.requests[-1], interview.state.question
+    assert (again.focus_label, again.offers) == ("is cheap", ())
+    assert asked is not None and asked.focus_label == "cheap"
+
+
+async def test_words_that_tell_no_concept_are_asked_about_by_their_sentence() -> None:
+    interview = await told(talk(Choosing("[0: went home alone]")))
+    await interview.say("It is light. I went home alone.", concepts(("light", "attribute")))
+    record = interview.last.record
+    assert record is not None and record.target is not None
+    assert (record.target.kind, record.target.label) == ("lead", "I went home alone.")
 
 
 async def test_refused_text_is_written_again_about_what_was_taken() -> None:

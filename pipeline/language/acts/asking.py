@@ -142,6 +142,32 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
 )
 """What is asked, and words for it."""
+_PASSING: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        "how_much",
+        (
+            r"(?:is|was) (?:this|that|it) (?:all right|alright|ok(?:ay)?|fine|too much|too long|enough|useful"
+            rf"|the (?:sort|kind) of thing|any (?:use|good|help)|what {_YOU}(?:'re| are)?)\b"
+            r"(?=[^.!?]{0,60}\b(?:by the way|me telling|i tell|telling (?:it|this|you)|detail|for you|you (?:want|need"
+            rf"|mean|after|look)|you're after|so far)\b){_REST}",
+            r"am i (?:going on|rambling|talking|telling you|boring you|getting off|giving you)\b(?! to (?:a|an|you)\b)"
+            rf"(?=[^.!?]{{0,40}}(?:\btoo\b|\bmuch\b|\byou\b|\btrack\b|\?)){_MORE}",
+            rf"(?:shall|should) i (?:go on|say more|tell {_YOU} more|tell {_YOU} that too|start from|keep going)"
+            rf"{_MORE}",
+        ),
+    ),
+    (
+        "who",
+        (
+            r"(?:is|are) (?:it|this|that|these|you) (?:all )?for (?:a|an|the|some) (?:[\w'-]+ ){0,3}(?:firm|company"
+            rf"|brand|shop|chain|magazine|newspaper|university|college|council|government|ministry|bank){_MORE}",
+        ),
+    ),
+)
+"""The same, asked of whoever listens also at the end of a long answer."""
+_ASKED_IN_PASSING: Final = tuple(
+    (about, re.compile(rf"{_LED}(?:{'|'.join(words)})\s?\?\W*$", re.IGNORECASE)) for about, words in _PASSING
+)
 _ASKED: Final = tuple(
     (about, re.compile(rf"{_LED}(?:{'|'.join(words)})\s?\?*\W*$", re.IGNORECASE)) for about, words in _WORDS
 )
@@ -157,10 +183,11 @@ _REPORTED: Final = re.compile(
 def asked_plainly(text: str) -> tuple[Said, ...]:
     """What a message ends in asking of the interviewer; nothing where somebody tells what was asked of others."""
     plain = text.replace("’", "'")
-    if len(plain) != len(text) or len(plain.split()) > MOST_WORDS:
+    if len(plain) != len(text):
         return ()
+    in_short = len(plain.split()) <= MOST_WORDS
     gone: frozenset[Act] = frozenset({"asks_back"})
-    for about, pattern in _ASKED:
+    for about, pattern in (*_ASKED_IN_PASSING, *(_ASKED if in_short else ())):
         found = pattern.search(plain)
         if found is None:
             continue

@@ -18,6 +18,7 @@ from pipeline.acts import (
     IN_PASSING,
     NEXT,
     OFFERED,
+    PUT_RIGHT_AT_ONCE,
     UNASKED,
     WHERE,
     WHICH,
@@ -122,7 +123,7 @@ _UNASKED = re.compile(
     r" ask(?:ed)?(?: (?:me|us))? (?:is |was )?(?P<topic2>(?:what|how|why|who|where|when|which"
     r"|about)\b[^.!?;:\n]{2,90})"
     r"|(?:^|[.!?\n] *|\b(?:so|please|just|now|well),? )ask(?: (?:me|us))? (?P<topic3>about "
-    r"(?:the|my|our|his|her|their|him|them|those) ?[^.!?;:,\n]{0,40}?)"
+    r"(?:the|my|your|our|his|her|their|him|them|those) ?[^.!?;:,\n]{0,40}?)"
     r"(?:,? (?:if you (?:like|want|must)|please|instead|then))*"
     + _END
     + r"|\bit(?:'s| is| was) (?P<topic4>(?:the|my|our|his|her|their|that) [\w'-]+(?: [\w'-]+){0,3}?) (?:that )?"
@@ -279,6 +280,19 @@ _GOT_WRONG = re.compile(
     re.IGNORECASE,
 )
 """Somebody was understood wrongly: “no wait u got me wrong, i only meant the hand bit was done”."""
+_SLIP: Final = re.compile(
+    r"(?:^|[.!?;…,–—-]\s{0,3}|\b(?:no|oh|well|wait|sorry|actually),? )(?:(?:no|oh|well|wait|sorry),? )*"
+    r"(?:i tell a lie|i'm telling a lie|scratch that(?! (?:bit|part|last))|what am i (?:saying|talking about)"
+    r"|no,? correction)\b[^.!?\n]{2,80}",
+    re.IGNORECASE,
+)
+"""Somebody puts right what they have just said: “No, I tell a lie, four hundred and sixty.”"""
+_CORRECTED: Final = re.compile(
+    r"^\W*(?:(?:no|well|sorry|actually),? )*(?P<right>[^.!?,]{2,40}), i(?:'ve| have|'d| had)?(?: just| already| did)?"
+    r" (?:corrected (?:that|it|myself)|put (?:that|it) right|set (?:that|it) straight)\b",
+    re.IGNORECASE,
+)
+"""They did so before, and were not heard: “Four hundred and sixty, I corrected that.”"""
 _SAYS_NO: Final = re.compile(r"\W*(?:no|nope|nah|wait|oh no|hang on|sorry)\b", re.IGNORECASE)
 """How somebody begins who puts right what nobody has said back."""
 _LONGEST_WRONG: Final = 30
@@ -289,7 +303,17 @@ _REFUSES = re.compile(
     r"(?:go|say|tell|get)\b|\bbefore you ask(?: me)?(?: why| about it| again)?,? (?:no|i don't know|don't|i won't"
     r"|i'd rather)\b"
     r"|\bi(?:'m| am) (?:so |a bit |rather |really )?(?:tired|sick|weary|fed up) (?:of|with) being asked(?: (?:why"
-    r"|that|about (?:it|that|him|her)))?\b",
+    r"|that|about (?:it|that|him|her)))?\b"
+    r"|\bthat(?:'s| is) (?:really |just )?(?:all|everything|enough) (?:that )?i(?:'d)? (?:want(?:ed)?|care|wish|like"
+    r"|'?m (?:going|willing)|am (?:going|willing)) to (?:say|tell)(?: you)?(?: (?:about|on|of) (?:that|it|this|him|her"
+    r"|them|my \w+)\b|(?=,? (?:if you don't mind|if that's all right|if that's ok)))"
+    r"|\bi (?:just |only |already |did )?(?:asked|ask|told) you not to\b|\bi(?:'ve| have) (?:just )?asked you not to\b"
+    r"|(?:^|[.!?,;…]\s{0,3}|\b(?:please|just|can we|could you|let's|and|but) )(?:please )?(?:leave|keep) "
+    r"(?!(?:my|the|his|her|their|our|any) (?:sur)?names?\b)(?:my|our|his|her|their|him|her|them|the (?:kids|children"
+    r"|boys|girls|family))(?: \w+){0,2}? out of (?:it|this|that)\b"
+    r"|\bi(?:'d| would)?(?: just| really| only)? (?:(?:don't|do not) (?:want|wish|like)|rather not|prefer not)"
+    r"(?: to)? be asked\b|\b(?:stop|no more|don't (?:keep )?) ?ask(?:ing)?(?: me)? about (?:it|that|this|him|her|them"
+    r"|my \w+)\b",
     re.IGNORECASE,
 )
 """Somebody goes no further in this."""
@@ -384,6 +408,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
         _which(plain),
         _wanted(plain),
         _got_wrong(plain, question),
+        _slip(plain),
         _asks_on(plain),
         _offers(plain),
         _refused(plain),
@@ -499,11 +524,22 @@ def _got_wrong(text: str, question: str) -> Said | None:
     return Said("corrects", found.start(), found.end(), about=DENIED, instead=gone)
 
 
+def _slip(text: str) -> Said | None:
+    again = _CORRECTED.search(text)
+    if again is not None:
+        right = (("right", again["right"].strip()),)
+        return Said("corrects", again.start(), again.end(), details=right, instead=frozenset({"complains"}))
+    found = _SLIP.search(text)
+    if found is None or not text[: found.start()].strip() or _told_by_others(text, found.start()):
+        return None
+    return Said("corrects", found.start(), found.end(), about=PUT_RIGHT_AT_ONCE)
+
+
 def _refused(text: str) -> Said | None:
     found = _REFUSES.search(text)
     if found is None or _told_by_others(text, found.start()):
         return None
-    gone: frozenset[Act] = frozenset({"dont_know", "wants_topic"})
+    gone: frozenset[Act] = frozenset({"dont_know", "wants_topic", "wants_withdrawal", "complains"})
     return Said("declines", found.start(), found.end(), instead=gone)
 
 

@@ -187,7 +187,8 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "earlier": ['"creamy texture"'],
             "threads": [{"label": '"quick"', "quote": '"it is quick"', "left_turn": 3}],
             "guide": [{"label": "What is disliked", "status": "open"}],
-            "did": ["complains"],
+            "did": ["was put out by a question"],
+            "reply": '"Sorry, I put that badly."',
             "refused": [{"text": '"Is it quick?"', "reasons": ["closed: it can be answered by yes or no"]}],
         },
         bare={
@@ -199,6 +200,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "threads": [],
             "guide": [],
             "did": [],
+            "reply": None,
             "refused": [],
             "recent_questions": [],
             "strategy": "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest
@@ -13,7 +13,7 @@ from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.terms import method_values, signal_words, spaced
 from pipeline.language.prompted.tidying import Tidying
-from pipeline.ports import QuestionRequest, QuestionWriter
+from pipeline.ports import Line, QuestionRequest, QuestionWriter
 from pipeline.question.announced import Announced
 from pipeline.question.templates import shuffled, was_asked
 
@@ -109,7 +109,8 @@ class _Cleaning:
             ready += self._announced.finish()
         clean = self._inside.feed(ready) + (self._inside.finish() if final else "")
         number = self._announced.number if known is None else None
-        return [part for part in ("" if number is None else f"[{number}]", clean) if part]
+        taken = f"[0: {self._announced.own}]" if self._announced.own else f"[{number}]"
+        return [part for part in ("" if number is None else taken, clean) if part]
 
 
 def system_values(request: QuestionRequest) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def _briefing_values(request: QuestionRequest) -> dict[str, Any]:
     """What a prompt says of the interview so far."""
     told = request.briefing
     return {
-        "conversation": conversation(told.conversation or request.lines),
+        "conversation": conversation(_as_said(told.conversation or request.lines, told.answer)),
         "earlier": [quoted(label) for label in told.earlier],
         "threads": [
             {
@@ -193,9 +194,17 @@ def _briefing_values(request: QuestionRequest) -> dict[str, Any]:
         ],
         "guide": [{"label": topic.label, "status": topic.status} for topic in told.guide],
         "did": list(told.did),
+        "reply": quoted(request.reply) if request.reply else None,
         "refused": _refused(request),
         "objective": request.objective,
     }
+
+
+def _as_said(lines: Sequence[Line], answer: str) -> Sequence[Line]:
+    """The lines with the whole of the last answer, of which the others that read it get what it tells."""
+    if not answer or not lines or lines[-1].speaker != "respondent":
+        return lines
+    return (*lines[:-1], lines[-1].model_copy(update={"text": answer}))
 
 
 def _refused(request: QuestionRequest) -> list[dict[str, Any]]:

@@ -32,6 +32,9 @@ def taken(pieces: list[str]) -> tuple[int | None, str]:
         ("[2]", 2, ""),
         ("2", None, "2"),
         ("[", None, "["),
+        ("[0] What then?", 0, "What then?"),
+        ("[0 What then?", None, "[0 What then?"),
+        ("[0: he held", None, "[0: he held"),
         ("", None, ""),
     ],
 )
@@ -50,3 +53,27 @@ def test_question_goes_on_as_soon_as_the_number_is_there() -> None:
     assert announced.feed("[2] ") == ""
     assert announced.feed("What") == "What"
     assert announced.feed(" then?") == " then?"
+
+
+@pytest.mark.parametrize(
+    ("written", "own", "question"),
+    [
+        ("[0: he held the door] What was that like?", "he held the door", "What was that like?"),
+        ("[0: “he held the door”]: What then?", "he held the door", "What then?"),
+        ("(0 – no tip] And then?", "no tip", "And then?"),
+        ("[0:] What then?", "", "What then?"),
+        ('[0: "went cold"]\nWhat then?', "went cold", "What then?"),
+    ],
+)
+def test_words_of_its_own_choice_are_taken_off(written: str, own: str, question: str) -> None:
+    for pieces in ([written], list(written)):
+        announced = Announced()
+        text = "".join(announced.feed(piece) for piece in pieces) + announced.finish()
+        assert (announced.number, announced.own, text) == (0, own, question)
+
+
+def test_choice_that_never_ends_is_none() -> None:
+    announced = Announced()
+    endless = "[0: " + "word " * 200
+    assert "".join(announced.feed(piece) for piece in endless) + announced.finish() == endless
+    assert (announced.number, announced.own) == (None, "")

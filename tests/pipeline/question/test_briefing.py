@@ -35,7 +35,7 @@ def test_short_conversation_is_told_whole() -> None:
     told = briefing(lines, _graph("handle", "light"), (), (), ("complains", "complains"))
     assert told.conversation == tuple(lines)
     assert told.earlier == ()
-    assert told.did == ("complains",)
+    assert told.did == ("was put out by a question",)
 
 
 def test_long_conversation_keeps_its_end_and_sums_up_its_beginning() -> None:

@@ -84,6 +84,10 @@ def test_says_what_was_asked_heard_and_understood(report: str, line: str) -> Non
     ("making", "line"),
     [
         ({"offers": [{}, {}, {}], "taken": 1, "said": 2}, "chosen by: the language model, 2 of 3 that came close"),
+        (
+            {"offers": [{}, {}], "taken": 0, "said": 0, "own": "no tip"},
+            "chosen by: the language model, none of 2 that came close, but “no tip”",
+        ),
         ({"offers": [{}, {}], "taken": 0, "said": None}, "chosen by: the engine, 1 of 2 that came close"),
         ({"offers": []}, None),
     ],

@@ -141,7 +141,7 @@ async def test_follow_up_prompt_has_everything_a_moderator_needs() -> None:
         '"Earlier you mentioned …"',
         "Come at it from another side",
         'Interviewer: "Why?"\nRespondent: "Because it\'s quick."',
-        'Asked already; neither repeat nor reword: "What comes to mind?" "Why?"',
+        "Nothing that was asked or told already",
         "- response depth, surface: How much elaboration.",
         "Understand why people choose oat milk.",
         "one open question in English, at most 19 words",
@@ -282,15 +282,29 @@ async def test_prompt_tells_the_whole_conversation_threads_guide_and_what_was_do
         earlier=("price",),
         threads=(ThreadTold(label="light", quote="it is light", left_turn=2),),
         guide=(TopicTold(label="What is disliked", status="open"), TopicTold(label="Features", status="covered")),
-        did=("complains",),
+        did=("was put out by a question",),
     )
-    user = (await asked(briefing=told)).user
+    user = (await asked(briefing=told, recent_questions=("What comes to mind?", "Why?"))).user
     for text in (
         'Respondent: "At the very beginning."',
         'Said at the beginning, not shown below: "price"',
         '- "light": "it is light" (left after answer 2)',
         "- What is disliked: not yet",
         "- Features: covered",
-        "the respondent just did this: complains",
+        "What the respondent did besides telling: was put out by a question. Let your question show",
+        'Asked already; neither repeat nor reword: "What comes to mind?" "Why?"',
     ):
         assert text in user
+
+
+async def test_prompt_has_the_whole_of_the_last_answer_and_what_is_said_before_the_question() -> None:
+    told = Briefing(
+        conversation=(Line(speaker="respondent", text="It is quick."),),
+        did=("asked you something",),
+        answer="It is quick. Who reads this?",
+    )
+    user = (await asked(briefing=told, follows_reply=True, reply="The people who run the study.")).user
+    assert 'Respondent: "It is quick. Who reads this?"' in user
+    assert 'you say none of it again: "The people who run the study."' in user
+    assert "Let your question show" not in user
+    assert "says this by itself" not in (await asked(briefing=told)).user
