@@ -163,7 +163,8 @@ _TAKEN_FOR_GRANTED: Final = re.compile(r"(?:and |so,? |then )*(?:you|your|it|so)
 _SAYS_NOTHING: Final = frozenset(
     "the a an my our your their it that this them him her so there here yes no not really true right wrong sure same"
     " what you i me one ones thing things case way much more less all any anything something nothing everything anyone"
-    " anybody someone somebody nobody at in of on to for with by from because was were is are be it's that's".split()
+    " anybody someone somebody nobody at in of on to for with by from because was were is are be it's that's myself"
+    " yourself himself herself itself themselves ourselves".split()
 )
 
 

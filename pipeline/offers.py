@@ -73,7 +73,7 @@ def offered(
             words where the engine's choice is about them.
         same_strategy: only the engine's strategy, about other things that were said.
         alone: the engine's choice is offered also where no other candidate comes close, to a model that may choose
-            something else that was said.
+            something else that was said; and beside it the guide's next topic, however it scores.
     """
     first = next((candidate for candidate in decision.candidates if candidate.selected), None)
     if decision.close or first is None or first.final_score is None:
@@ -93,7 +93,11 @@ def offered(
         if candidate.target is None if compared else any(_same(candidate, other) for other in found):
             continue
         found.append(candidate)
-    return tuple(found[: MOST_COMPARED if compared else MOST]) if len(found) > 1 or alone else ()
+    found = found[: MOST_COMPARED if compared else MOST]
+    if alone and not any(_asks_for_a_topic(candidate) for candidate in found):
+        topics = (candidate for candidate in decision.candidates if _asks_for_a_topic(candidate))
+        found += [candidate for candidate in topics if not candidate.is_ruled_out][:1]
+    return tuple(found) if len(found) > 1 or alone else ()
 
 
 def weighed(decision: Decision, strategies: Strategies) -> tuple[ScoredCandidate, ...]:
@@ -127,6 +131,10 @@ def in_a_row(strategies: Strategies, asked: Sequence[FocusEntry]) -> int:
             break
         count += 1
     return count
+
+
+def _asks_for_a_topic(candidate: ScoredCandidate) -> bool:
+    return candidate.target is not None and candidate.target.kind == "topic"
 
 
 def _same(one: ScoredCandidate, other: ScoredCandidate) -> bool:

@@ -585,6 +585,15 @@ class SaysBack(Protocol):
 
 
 @runtime_checkable
+class AsksWhatElse(Protocol):
+    """A writer that asks somebody who leaves what was asked what else there is, which wears out."""
+
+    async def repeats_what_else(self, request: QuestionRequest) -> bool:
+        """Whether it would ask that, and has asked it before."""
+        ...
+
+
+@runtime_checkable
 class FindsLittle(Protocol):
     """A writer that knows when nothing that it could ask promises much any more."""
 

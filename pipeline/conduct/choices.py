@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from pipeline.acts import (
@@ -23,6 +24,8 @@ from pipeline.conduct.policy import OfferName
 from pipeline.conduct.state import Asked
 from pipeline.question.text import sentences
 
+REMEMBERED = 2048
+"""Texts that are kept plain: those of a policy are looked for in every message."""
 LONG_TELLING = 4
 """From so many words on, what is told beside an act answers the question."""
 LONGEST_CHOICE = 12
@@ -262,6 +265,7 @@ def chosen_act(moment: Moment) -> Act | None:
     return "aside" if asked not in ("", "correction", "distress") and answer_of(moment) is not None else None
 
 
+@lru_cache(REMEMBERED)
 def plain(text: str) -> str:
     """A text without marks and capitals, nor the apostrophes that many leave out."""
     return " ".join(re.sub(r"[^\w\s]", " ", re.sub(r"['’]", "", text.lower())).split())

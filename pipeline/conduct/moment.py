@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.acts import HeardAct, told
+from pipeline.conduct.grown_up import speaks_as_grown_up
 from pipeline.conduct.move import Moment, Move
 from pipeline.conduct.moves import move_for
 from pipeline.context import TurnContext
@@ -38,6 +39,7 @@ def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None
         shown=shown,
         asks_idea=shown and asks_of_idea(context.answer.text, context.state.language),
         told_last=next(_told(context), ""),
+        grown_up=speaks_as_grown_up((context.answer.text, *_told(context))),
     )
 
 

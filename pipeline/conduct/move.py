@@ -53,7 +53,8 @@ class Moment:
     device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
     `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that
     the respondent was shown an idea, so that a question about anything else is about that; `asks_idea` that the message
-    asks something about it. `told_last` is what they told before this message.
+    asks something about it. `told_last` is what they told before this message, `grown_up` that some of what they told
+    only grown-ups tell.
     """
 
     said: str
@@ -73,6 +74,7 @@ class Moment:
     shown: bool = False
     asks_idea: bool = False
     told_last: str = ""
+    grown_up: bool = False
 
     @property
     def texts(self) -> ConductTexts:

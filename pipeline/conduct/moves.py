@@ -126,6 +126,12 @@ _WHOM_FOR = re.compile(
 """Asks whom an idea is for."""
 _WHICH = re.compile(r"\W*(?:more )?(?:(?:about|of) )?(?:which|what)\b[^.!?]{0,60}\?\W*$", re.IGNORECASE)
 """A message that only asks which of several things is meant."""
+_OR_MEANS = re.compile(
+    r"\bor (?:do|did|is it that) you mean (?!(?:it|that|this|something else|what|how|why|in general)\b)"
+    r"(?P<what>(?:(?!\b(?:i|my|me|mine|we|our|us|you|your)\b)[^?.!,\n]){3,50})\?\W*$",
+    re.IGNORECASE,
+)
+"""Somebody names what the question may have meant."""
 _ONE_OF = re.compile(
     r"\b(?:what|which)\b,? [^.!?]{0,40}\bor\b[^.!?]{1,40}\?"
     r"|^\W*(?:about )?(?:the|my|that) [^.!?,]{1,30} or [^.!?]{1,40}\?",
@@ -262,7 +268,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "age", "no":
             return _held(moment)
         case "age", "yes":
-            return Move("minor", "", "again")
+            return replace(_carry_on(moment), act="minor")
     return None
 
 
@@ -522,10 +528,11 @@ def _minor(moment: Moment, heard: HeardAct) -> Move | None:
         return None
     if heard.sure and (age is not None or moment.conduct.asked_age):
         return _held(moment)
-    if moment.conduct.asked_age:
+    if moment.conduct.asked_age or (moment.grown_up and not heard.sure):
         return None
     text = moment.texts.age_ask.replace("{age}", str(moment.minimum_age))
-    return Move("minor", text, "stands", offers=("yes", "no"), asks="age")
+    answered = moment.told_words >= LONG_TELLING
+    return Move("minor", text, "stands", offers=("yes", "no"), asks="age", answered=answered)
 
 
 def _held(moment: Moment) -> Move:
@@ -595,6 +602,11 @@ def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
         return None  # It is the idea that is not clear, not the question.
     if heard.about == WHICH and len(moment.said[heard.end :].split()) >= LONG_TELLING:
         return Move("asks_back", "", "engine", counts=True)  # They have chosen themselves.
+    meant = _OR_MEANS.search(moment.said)
+    if meant is not None and moment.texts.meant:
+        # “Through what, the drawer? Or do you mean the call?” Who thinks of something themselves would tell of that.
+        said = moment.texts.meant.replace("{what}", meant["what"].strip())
+        return Move("asks_back", _sentences(moment.variant(moment.texts.asked_unclearly), said), "again")
     one_of = not moment.shown and _ONE_OF.search(moment.said[heard.start : heard.end]) is not None
     which = heard.about == WHICH or one_of
     if which and moment.texts.which and moment.told_words < LONG_TELLING:

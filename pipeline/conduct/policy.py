@@ -134,6 +134,14 @@ class ConductTexts(Spec):
     demanded_early: str = Field(
         default="", description="The same in the first turns, where nothing of it can have been told yet."
     )
+    meant: str = Field(
+        default="", description="Says that the question meant what the respondent takes it for (`{what}`)."
+    )
+    closing_heard: str = Field(
+        default="", description="Before the thank-you at the end, where the last answer told something."
+    )
+    closing_passed_on: str = Field(default="", description="The same, where the last answer asks to pass something on.")
+    passes_on: tuple[str, ...] = Field(default=(), description="Words by which somebody asks to pass something on.")
     acknowledgements: Several = Field(min_length=1, description="Short acknowledgements of an answer.")
     offers: dict[OfferName, str] = Field(description="Labels of what can be chosen; read aloud, they are understood.")
     yes_words: Several = Field(min_length=1, description="Whole messages that mean yes.")

@@ -68,7 +68,7 @@ _AUX = (
     r"don't|doesn't|didn't|isn't|aren't|wasn't|weren't|hasn't|haven't|hadn't|can't|couldn't|won't|wouldn't|"
     r"shouldn't)"
 )
-_WH = r"(?:what|why|how|which|who|whom|whose|where|when)"
+_WH = r"(?:what|why|how|which|who|whom|whose|where|whereabouts|when)"
 _FINITE = (
     rf"{_AUX}|liked?|loved?|hated?|wanted|wants?|needed|needs?|felt|feels?|thought|thinks?|knew|knows?|made|"
     rf"makes?|got|gets?|"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from pipeline.acts import Act
+from pipeline.acts import Act, says_enough
 from pipeline.concept import demands_of
 from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
-from pipeline.continuing import closing_now
+from pipeline.continuing import closing_now, continued
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
@@ -22,11 +22,13 @@ from pipeline.contracts import (
     StrategyOutput,
     UtteranceOutput,
 )
+from pipeline.focus import Focus
 from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
-from pipeline.guide import MUST_ASK, questions_of
+from pipeline.guide import MUST_ASK, agenda_of, questions_of
 from pipeline.leads import asks_of_idea
 from pipeline.ports import (
+    AsksWhatElse,
     ComparesWordings,
     Consoles,
     FindsLittle,
@@ -48,6 +50,10 @@ APOLOGISES: frozenset[Act] = frozenset({"asks_back", "complains", "corrects"})
 """What is answered by an apology."""
 EARLY = 6
 """Turns up to which that is so."""
+HEARD_OUT = 12
+"""Words of the last answer of all from which on it is acknowledged."""
+NOT_WHAT_ELSE = "what was asked was left, and what else there is was asked before: the next topic of the guide"
+"""Why a topic of the guide is asked for, where the engine chose something else."""
 
 
 def _is_early(context: TurnContext) -> bool:
@@ -63,6 +69,17 @@ def _reply(context: TurnContext, move: Move | None) -> str:
         return ""
     thanked = context.get(ContinuationOutput).ask_closing and move.act == "complains" and tells(context)
     return move.help if thanked else in_one(move.text, move.help)
+
+
+def _heard_out(context: TurnContext) -> str:
+    """What shows that the last answer of all was heard, where it told something; empty else."""
+    conduct, heard = context.configuration.conduct, context.get(UtteranceOutput)
+    told = len(heard.content.split()) >= HEARD_OUT and context.answer.kind == "answer"
+    if conduct is None or not told or says_enough(heard.utterance.text, heard.acts):
+        return ""
+    texts, said = conduct.texts, context.answer.text.casefold().replace("’", "'")
+    asks = texts.closing_passed_on and any(words in said for words in texts.passes_on)
+    return texts.closing_passed_on if asks else texts.closing_heard
 
 
 class QuestionStage:
@@ -96,6 +113,7 @@ class QuestionStage:
         before = _reply(context, move)
         if going.complete:
             before = in_one(before, await self._consolation(context, going))
+            before = before or _heard_out(context)
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:
             return await asking.verbatim(in_one(before, chosen.injected), "moderator")
@@ -164,6 +182,7 @@ class QuestionStage:
     async def _asked(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput:
         """The question as it was written; where the writer chose what it is about, the turn goes on from there."""
         going, writer = context.get(ContinuationOutput), self._questioner.writer
+        going = await self._by_the_guide(context, going)
         closing = closing_now(context) if not before else None
         if closing is not None and await self._finds_little(context, going):
             context.replace(closing)
@@ -209,6 +228,20 @@ class QuestionStage:
         if closing is None or context.answer.kind != "answer" or not isinstance(writer, Consoles):
             return ""
         return await writer.consolation(await self._requests.one(context, replace(going, strategy=closing.name)))
+
+    async def _by_the_guide(self, context: TurnContext, going: ContinuationOutput) -> ContinuationOutput:
+        """The same; with the guide's next topic where it would be asked once more what else there is."""
+        writer, topics = self._questioner.writer, context.strategies.topics
+        decided = context.get(StrategyOutput).decision is not None and context.get(StrategyOutput).directive is None
+        if topics is None or going.ask_closing or going.because or not decided or not isinstance(writer, AsksWhatElse):
+            return going
+        agenda = agenda_of(context.configuration, context.state.language)
+        target = agenda.next_target(context.get(StateOutput).guide, context.get(ContextOutput).turn_number)
+        if target is None or not await writer.repeats_what_else(await self._requests.one(context, going)):
+            return going
+        focus = Focus(target=target, label=target.label)
+        context.replace(continued(context, "", strategy=topics, focus=focus, because=NOT_WHAT_ELSE))
+        return context.get(ContinuationOutput)
 
     async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether nothing that could be asked promises much any more."""

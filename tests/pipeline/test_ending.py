@@ -7,14 +7,17 @@ import pytest
 from pipeline.concept import MustAsk, PipelineSettings
 from pipeline.finished import NOTHING_LEFT, closes
 from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.methodology import GuideTopic, Strategy
 from pipeline.ports import Extraction, QuestionRequest
 from pipeline.stages.continuation import saturation_reason
+from pipeline.stages.question import NOT_WHAT_ELSE
 from pipeline.state import SaturationMetrics
 from tests.support.interview import (
     FixedRater,
     Interview,
     PlainWriter,
     concepts,
+    conduct_policy,
     configuration,
     new_state,
     small_methodology,
@@ -364,3 +367,50 @@ async def test_what_the_concept_demands_comes_before_such_an_end() -> None:
     interview = await interview_of(3, must_ask=(wanted,))
     assert interview.state.status == "active"
     assert not any(one.kind == "closing_question" for one in interview.state.utterances)
+
+
+class Wearing(PlainWriter):
+    """A writer that would ask once more what else there is."""
+
+    def __init__(self, *, repeats: bool) -> None:
+        super().__init__()
+        self.repeats = repeats
+
+    async def repeats_what_else(self, request: QuestionRequest) -> bool:
+        return self.repeats
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+async def test_the_guide_comes_before_what_else_there_is_once_more(repeats: bool) -> None:
+    base = configuration()
+    topic = GuideTopic(id="least", label="What is disliked", questions={"en": ("What do you like least about it?",)})
+    asks = Strategy(name="follow_guide", signal_weights={}, focus_mode="guide", node_binding="none")
+    method = base.methodology.model_copy(update={"guide": (topic,), "strategies": (*base.methodology.strategies, asks)})
+    interview = Interview(
+        writer=Wearing(repeats=repeats), configuration=base.model_copy(update={"methodology": method})
+    )
+    await interview.say("It was the house on the left.", concepts(("house", "attribute")))
+    record = interview.last.record
+    assert record is not None
+    assert (record.strategy == "follow_guide" and record.reason == NOT_WHAT_ELSE) == repeats
+    assert interview.writer.requests[-1].forms[0].ask == "What do you like least about it?" if repeats else True
+
+
+@pytest.mark.parametrize(
+    ("last", "heard"),
+    [
+        ("There was one more thing, my father had the same pot and I never told him so.", "closing_heard"),
+        ("They should make one for children, nobody does, and that is what I would tell them.", "closing_passed_on"),
+        ("No, that was everything.", ""),
+    ],
+)
+async def test_what_is_told_last_of_all_is_heard(last: str, heard: str) -> None:
+    base = configuration()
+    conduct = conduct_policy()
+    interview = Interview(state=new_state(max_turns=3), configuration=base.model_copy(update={"conduct": conduct}))
+    await interview.say("The taste.", concepts(("taste", "attribute")))
+    await interview.say("It is sweet.", concepts(("sweet", "attribute")))
+    await interview.say(last)
+    assert interview.state.status == "completed"
+    said = getattr(conduct.texts, heard) if heard else ""
+    assert interview.state.utterances[-1].text == " ".join(part for part in (said, base.closing_text) if part)

@@ -75,6 +75,12 @@ HEARS: Mapping[str, Hears] = MappingProxyType(
 )
 _NEEDED: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
+        "spent": re.compile(
+            r"\b(?:that(?= (?:is|was|all|much|about|really|just))|that(?=\W*$)|thats|that['’]s|it|its|it['’]s|all|no"
+            r"|not|nah|nope|nothing|nowt|none|more|else|enough|done|end|lot|any\w*|really|know|dunno|remember|think"
+            r"|say|said|tell|told|add|over|only|just|\w+n['’]?t|never|much|left|story|finished|there|out|run|dry|blank|sorry|covers?|far)\b",
+            re.IGNORECASE,
+        ),
         "declines": re.compile(r"\b(?:i|me|my|mine|we|us|let|leave|this|that|there|private|rather)\b", re.IGNORECASE),
         "complains": re.compile(
             r"\b(?:you\w*|ye|we|us|our|i(?:['’]ve| have)?(?: just| only| already)? (?:say|said|told|answered|asked)"

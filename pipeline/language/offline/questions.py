@@ -290,6 +290,10 @@ class OfflineQuestionWriter:
         broad = bool(request.stimulus) or _asked_broadly(request)
         return broad and _promises_little(request, self._advice(request))
 
+    async def repeats_what_else(self, request: QuestionRequest) -> bool:
+        """Whether somebody leaves what was asked, and was asked before what else there is."""
+        return await self._aside(partial(_repeats_what_else, request))
+
     async def consolation(self, request: QuestionRequest) -> str:
         """What is said to a death that the last answer tells of; empty without one."""
         return await self._aside(partial(self.consolation_sync, request))
@@ -442,6 +446,16 @@ def _promises_little(request: QuestionRequest, advice: Advice) -> bool:
 def _asked_broadly(request: QuestionRequest) -> bool:
     """Whether one of the latest questions asked what else there is."""
     return any(WHAT_ELSE.search(question) for question in request.all_questions[-BROADLY:])
+
+
+def _repeats_what_else(request: QuestionRequest) -> bool:
+    """Whether somebody leaves what was asked, and was asked before what else there is."""
+    if request.kind != "follow_up" or request.stimulus or request.composed or _language(request) != "en":
+        return False
+    exhausted = _telling(request).exhausted
+    told = len((_last_answer(request) or "").split()) >= MUCH_BESIDE and not exhausted
+    leaves = request.complained or request.turned_away or request.spent or exhausted
+    return leaves and not told and any(WHAT_ELSE.search(question) for question in request.all_questions)
 
 
 def _promise(request: QuestionRequest, told: Telling, advice: Advice) -> float:
@@ -624,8 +638,16 @@ def _before_all(
     over = over and not _answers_what_else(request, answer)
     if request.complained and told_more and not request.turned_away:
         yield from _asked(_beside_complaint(request, speaking, advice), request, speaking, None)
+    elif _is_of_the_guide(request):
+        return  # It leads away already.
     elif request.complained or (over and request.kind == "follow_up") or request.turned_away or request.composed:
         yield from _asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None)
+
+
+def _is_of_the_guide(request: QuestionRequest) -> bool:
+    """Whether a topic of the guide is asked for, in the guide's words, where it was asked before what else there is."""
+    guided = bool(request.forms) and request.strategy is not None and request.strategy.focus_mode == "guide"
+    return guided and any(WHAT_ELSE.search(question) for question in request.all_questions)
 
 
 def _answers_what_else(request: QuestionRequest, answer: str) -> bool:

@@ -169,6 +169,12 @@ _ONLY_TOLD = re.compile(
     re.IGNORECASE,
 )
 """What stands behind words only told to people: “I was protecting her, that's what I tell them.”"""
+_IN_PIECES = re.compile(
+    r"[.!?…]\s+\S|\bwhich (?:looks?|looked|feels?|felt|is|was|sounds?|sounded|seems?|seemed|gets?|got|makes?|made)"
+    r"[.…]?$|(?:^|\s)(?:tbh|lol|haha|imo|idk)[.…]?$",
+    re.IGNORECASE,
+)
+"""Pieces that end in the middle, or go on over the end of a sentence: “…, which looks.” of “…, which looks daft.”"""
 _WAS_THOUGHT = re.compile(
     r"(?:^|[.!?;,]\s*)(?:(?:and|but|so|well|then|still),? )*i (?:just |only |always |still |sort of )?"
     r"(?:thought|hoped|assumed|supposed|imagined|figured|feared) (?:that )?$",
@@ -229,9 +235,10 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
         and not _is_taken_back(answer[echo.start : echo.end], answer[echo.start :], echo.text)
         and _OF_NOTHING_TOLD.search(answer[echo.start : echo.end]) is None
         and _WAS_THOUGHT.search(answer[: _begins(answer, echo)]) is None
+        and _IN_PIECES.search(echo.text) is None
     }
     for echo in sorted(_echoes(answer, doc), key=lambda each: (each.back, -each.start)):
-        if not any(_alike(echo.text, other.text) for other in found.values()):
+        if _IN_PIECES.search(echo.text) is None and not any(_alike(echo.text, other.text) for other in found.values()):
             found[echo.text.casefold()] = echo
     right = (each for each in found.values() if not _misrepresents(answer, each))
     latest = sorted(right, key=lambda each: (each.back, -each.start))[:MOST]

@@ -257,7 +257,7 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
         default=-1,
     )
     first, last = _without_question(doc, *whole_phrase(doc, span.start, span.end))
-    first += _ends_a_hedge(doc, first) and first + 1 < last
+    first = _begun(doc, first, last)
     tokens = [doc[i] for i in range(*shortened(doc, first, last, SAID_LABEL_WORDS))]
     label = label_of(tokens) or label_of(list(span))
     short = [word[:MAX_WORD_CHARS] for word in label.split()]
@@ -269,9 +269,17 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
     return _described(doc, clauses[index], index, tokens, " ".join(short), quote or text[start:end].strip())
 
 
-def _ends_a_hedge(doc: Doc, first: int) -> bool:
-    """Whether a phrase begins inside a hedge: “of put the pot on” in “I sort of put the pot on”."""
-    return first > 0 and doc[first].lower_ == "of" and doc[first - 1].lower_ in {"sort", "kind"}
+def _begun(doc: Doc, first: int, last: int) -> int:
+    """Where a phrase begins that seems to begin with “of”.
+
+    Behind the hedge in “I sort of put the pot on”; with “last week” in “last week of the month gets tight”.
+    """
+    if first == 0 or doc[first].lower_ != "of":
+        return first
+    before = doc[first - 1]
+    if before.lower_ in {"sort", "kind"}:
+        return min(first + 1, last - 1)
+    return before.left_edge.i if before.pos_ in {"NOUN", "PROPN"} and doc[first].head == before else first
 
 
 def _without_question(doc: Doc, first: int, last: int) -> tuple[int, int]:

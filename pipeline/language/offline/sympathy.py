@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.ports import QuestionRequest
 from pipeline.question.templates import stable_hash
 from pipeline.question.text import sentences
 
+REMEMBERED = 1024
+"""Texts of which is kept whether they tell of a death: a turn asks it of the same few for all that it compares."""
 LAUGHED_IN = 3
 """Sentences at the end of an answer in which laughter is answered by no sympathy."""
 SORRY_FOR = 2
@@ -156,19 +159,27 @@ def _was_sorry(request: QuestionRequest, lately: int) -> bool:
 
 def _told_before(request: QuestionRequest) -> bool:
     """Whether an earlier answer told of a death."""
-    pattern = phrasing(request.language).loss
     before = (request.briefing.conversation or request.lines)[:-1]
-    return any(re.search(pattern, line.text.casefold()) for line in before if line.speaker == "respondent")
+    return any(_names_a_death(line.text, request.language) for line in before if line.speaker == "respondent")
 
 
-def _losses(request: QuestionRequest, answer: str) -> list[tuple[int, str]]:
+@lru_cache(REMEMBERED)
+def _names_a_death(text: str, language: str) -> bool:
+    return re.search(phrasing(language).loss, text.casefold()) is not None
+
+
+def _losses(request: QuestionRequest, answer: str) -> tuple[tuple[int, str], ...]:
     """The sentences that tell of somebody's death, in lower case, each with how many come after it.
 
     “After she died” only says when something was; “after my dad died” tells of it where nothing had told of it yet.
     """
-    speaking, said = phrasing(request.language), sentences(answer.casefold())
-    known = _told_before(request)
-    return [
+    return _losses_in(answer, request.language, known=_told_before(request))
+
+
+@lru_cache(REMEMBERED)
+def _losses_in(answer: str, language: str, *, known: bool) -> tuple[tuple[int, str], ...]:
+    speaking, said = phrasing(language), sentences(answer.casefold())
+    return tuple(
         (len(said) - 1 - at, sentence)
         for at, sentence in enumerate(said)
         if (
@@ -179,7 +190,7 @@ def _losses(request: QuestionRequest, answer: str) -> list[tuple[int, str]]:
         and not re.search(speaking.relief, sentence)
         and not re.search(speaking.supposes, sentence)
         and not _says_when(speaking.since_loss, sentence, known=known)
-    ]
+    )
 
 
 def _says_when(pattern: str, sentence: str, *, known: bool) -> bool:

@@ -1529,3 +1529,66 @@ def test_break_is_wished_for_in_a_story_in_a_few_words_more() -> None:
     assert heard.act == "wants_pause"
     longer = f"{said} I had five minutes then and I need to say more of it than that."
     assert wished(moment(longer, conduct=told.conduct)) is None
+
+
+def test_age_of_somebody_who_speaks_as_a_grown_up_is_not_doubted_unless_they_say_it() -> None:
+    text = "i go lidl after eight, kids dont notice"
+    doubted = moment(text, (text, "minor"), heard_by="reader", sure=False)
+    asked = move_for(doubted)
+    assert asked is not None and (asked.asks, asked.answered) == ("age", False)
+    assert move_for(replace(doubted, grown_up=True)) is None
+    said = move_for(moment("I'm 15", ("I'm 15", "minor"), details={"age": "15"}, grown_up=True))
+    assert said is not None and said.then == "hold"
+
+
+def test_question_that_was_answered_before_the_age_was_asked_is_not_put_again() -> None:
+    conduct = ConductState(asked="age", asked_age=True, offers=("yes", "no"))
+    again = move_for(moment("Yes", conduct=conduct))
+    assert again is not None and again.then == "again"
+    went_on = move_for(moment("Yes", conduct=conduct.model_copy(update={"answered": True})))
+    assert went_on is not None and (went_on.act, went_on.then) == ("minor", "engine")
+    told_too = "I go there after eight. I'm in year nine."
+    asked = move_for(moment(told_too, ("I go there after eight.", "tells"), ("I'm in year nine.", "minor"), sure=False))
+    assert asked is not None and (asked.asks, asked.answered) == ("age", True)
+
+
+def test_refusal_beside_a_no_to_deletion_is_heeded() -> None:
+    said = "No. I just don't want to be asked about it."
+    conduct = ConductState(asked="withdrawal", offers=("withdraw", "no"))
+    kept = move_for(moment(said, ("I just don't want to be asked about it.", "declines"), conduct=conduct))
+    assert kept is not None and (kept.act, kept.then, kept.declines_focus, kept.leaves_answer) == (
+        "declines", "engine", True, True,
+    )  # fmt: skip
+    texts = policy().texts
+    assert kept.text.startswith(texts.withdrawal_kept) and kept.text.endswith(texts.declined)
+    plain = move_for(moment("No.", conduct=conduct))
+    assert plain is not None and (plain.act, plain.text) == ("wants_withdrawal", texts.withdrawal_kept)
+
+
+def test_who_refuses_and_asks_for_a_question_is_not_asked_about_what_they_added() -> None:
+    said = "That's all I want to say about that. She never reproached me. Ask me about your plan."
+    refused = move_for(moment(said, ("That's all I want to say about that.", "declines")))
+    assert refused is not None and refused.leaves_answer and refused.text
+    on = move_for(
+        moment("That's all I want to say about that. Ah well.", ("That's all I want to say about that.", "declines"))
+    )
+    assert on is not None and not on.leaves_answer
+
+
+@pytest.mark.parametrize(
+    ("said", "meant_"),
+    [
+        ("Through what, the drawer? Or do you mean the call with the woman?", "I meant the call with the woman."),
+        ("Which one, or did you mean the shop?", "I meant the shop."),
+    ],
+)
+def test_what_somebody_takes_a_question_for_is_what_it_meant(said: str, meant_: str) -> None:
+    move = whole(said, "asks_back")
+    assert move.then == "again" and move.text.endswith(meant_)
+
+
+@pytest.mark.parametrize(
+    "said", ["Or do you mean something else?", "The call, or do you mean my boss?", "What do you mean?"]
+)
+def test_what_nobody_can_say_back_is_put_more_simply(said: str) -> None:
+    assert whole(said, "asks_back").then == "simpler"

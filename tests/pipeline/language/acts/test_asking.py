@@ -89,3 +89,27 @@ def test_whether_somebody_learns_of_it_is_asked_of_the_interviewer(text: str, ab
 @pytest.mark.parametrize("text", ["He asked does the company see it.", "My boss can see the whole yard from there."])
 def test_what_others_see_is_no_question_to_the_interviewer(text: str) -> None:
     assert asked_plainly(text) == ()
+
+
+LONG = "He went bright red and Mum just studied the breadsticks, and my sister who sat opposite got her phone out " * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Is this all right, by the way, me telling it in this much detail?", "how_much"),
+        ("Am I going on too much?", "how_much"),
+        ("Should I go on?", "how_much"),
+        ("Is it for a coffee firm?", "who"),
+    ],
+)
+def test_what_is_asked_in_passing_is_heard_behind_a_long_answer(text: str, about: str) -> None:
+    assert [one.about for one in asked_plainly(f"{LONG}. {text}")] == [about]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I asked him, is this all right for you?", "Am I talking to a computer?", "Is it for a friend?", "Was it enough?"],
+)
+def test_other_questions_behind_a_long_answer_are_not(text: str) -> None:
+    assert not asked_plainly(f"{LONG}. {text}")

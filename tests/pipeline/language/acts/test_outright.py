@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.acts import DENIED, NEXT, OFFERED, WHICH, HeardAct
+from pipeline.acts import DENIED, NEXT, OFFERED, PUT_RIGHT_AT_ONCE, WHICH, HeardAct
 from pipeline.language.acts.outright import denies_nothing, said_outright
 
 MORE = "Tell me a bit more about that."
@@ -334,3 +334,44 @@ def test_what_somebody_would_rather_tell_is_heard_beside_a_refusal_alone() -> No
 )
 def test_who_was_understood_wrongly_is_heard(text: str, heard: list[tuple[str, str, bool]]) -> None:
     assert outright(text) == heard
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No. That’s all I want to say about that, if you don’t mind. She never once reproached me.",
+        "I just asked you not to.",
+        "Please leave my mother out of it now.",
+        "No, no. I just don't want to be asked about it any more.",
+        "can we keep the kids out of this",
+        "stop asking about him",
+    ],
+)
+def test_who_goes_no_further_is_heard_and_not_taken_for_a_wish_to_delete(text: str) -> None:
+    found = [one for one in said_outright(text, MORE) if one.act == "declines"]
+    assert found and "wants_withdrawal" in found[0].instead
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please leave my surname out of it.",
+        "I didn't want to be asked why, so I told nobody.",
+        "That's all I wanted to say to him.",
+        "He said: leave my mother out of it.",
+        "I kept the receipts out of it.",
+    ],
+)
+def test_what_only_sounds_like_going_no_further(text: str) -> None:
+    assert not [one for one in said_outright(text, MORE) if one.act == "declines"]
+
+
+def test_slips_are_put_right_at_once_and_what_was_put_right_before_is_taken() -> None:
+    slip = "I've spent four hundred and ten euros. No, I tell a lie, four hundred and sixty, I forgot the oven."
+    assert outright(slip) == [("corrects", PUT_RIGHT_AT_ONCE, True)]
+    (again,) = said_outright(
+        "Four hundred and sixty, I corrected that. It was a good result.", "You've spent 410 euros."
+    )
+    assert (again.act, dict(again.details)) == ("corrects", {"right": "Four hundred and sixty"})
+    for text in ("I tell a lie now and then.", "I put it right by the door.", "please scratch that bit about the tax"):
+        assert not [one for one in said_outright(text, MORE) if one.act == "corrects"]

@@ -30,6 +30,7 @@ from pipeline.language.offline.questions import (
     WHAT_ELSE,
     WORTH_BACK,
     OfflineQuestionWriter,
+    _repeats_what_else,
     asks_of_no_moment,
     compose,
     is_dont_know,
@@ -1575,3 +1576,12 @@ def test_what_pointed_at_several_things_is_not_said_again_in_other_words() -> No
         answer="So I eat it.",
     )
     assert "“I eat it”" not in compose(piece)
+
+
+def test_who_leaves_what_was_asked_is_not_asked_again_what_else_there_is() -> None:
+    broad = "What else from that time has stayed with you?"
+    left = late("Nothing much, that was it.", broad).model_copy(update={"spent": True})
+    assert _repeats_what_else(left)
+    assert not _repeats_what_else(late("Nothing much, that was it.").model_copy(update={"spent": True}))
+    assert not _repeats_what_else(left.model_copy(update={"stimulus": "Two lamps."}))
+    assert not _repeats_what_else(late("We had a whiteboard on the fridge once.", broad))

@@ -17,6 +17,17 @@ def said(answer: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    "answer",
+    [
+        "I'd push my glasses up over the cushions, which looks daft.",
+        "bit gutted tbh. stood there with the mince in the microwave. didnt shout though",
+    ],
+)
+def test_nothing_is_said_back_in_pieces(answer: str) -> None:
+    assert not [back for back in said(answer) if back.endswith(("looks.", "tbh.")) or "tbh. stood" in back]
+
+
+@pytest.mark.parametrize(
     ("answer", "back"),
     [
         ("My girl has coeliac disease, so I read everything twice.", "You read everything twice."),

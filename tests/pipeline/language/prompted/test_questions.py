@@ -112,8 +112,10 @@ async def test_number_stays_where_nothing_was_offered() -> None:
 async def test_prompt_has_what_is_offered_instead_of_one_subject() -> None:
     model = await asked(offers=OFFERS, focus_label="creamy", focus_is_jump=True)
     told = model.requests[-1].messages[-1].content
-    assert '[1] Ask why. About: "creamy", said as "it is creamy", 2 turns ago' in told
-    assert "[2] Ask what else. About the topic as a whole." in told
+    assert "what could be asked of it:\n  Ask why. Ask of what you choose" in told
+    assert '[1] "creamy", said as "it is creamy", 2 turns ago\n' in told
+    assert "[2] The topic as a whole: Ask what else." in told
+    assert "[0: …] Not one of these" in told
     assert "What it should do" not in told and "spoke of something else just now" not in told
 
 
