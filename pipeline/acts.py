@@ -142,6 +142,8 @@ SOMETHING_ELSE = re.compile(r"\bask (?:me |us )?(?:about )?something else\b", re
 """Words that ask for another question."""
 CORRECTED_BEFORE = re.compile(r"\bi\b[^.!?,]{0,20}\b(?:corrected|put (?:that|it) right)\b", re.IGNORECASE)
 """Words with which somebody says that they have put it right already."""
+SENTENCE_ENDS = re.compile(r"(?<=[.!?…])\s+")
+"""Where a sentence ends."""
 FEW_BEFORE = 6
 """Words before a complaint up to which it is of the question, if it begins with …"""
 THAT_IS = re.compile(r"\W*(?:that'?s|that is|that was|this is|what a|what kind of|what sort of)\b", re.IGNORECASE)
@@ -235,6 +237,17 @@ def says_enough(text: str, acts: tuple[HeardAct, ...]) -> bool:
 def put_right_at_once(text: str, acts: tuple[HeardAct, ...]) -> tuple[str, ...]:
     """The words of a message by which somebody puts right what they have just said."""
     return tuple(words_of(text, act).strip() for act in acts if act.about == PUT_RIGHT_AT_ONCE)
+
+
+def refusals(text: str, acts: tuple[HeardAct, ...]) -> tuple[str, ...]:
+    """What somebody tells right before and behind the words by which they say that they would not go into it."""
+    found: list[str] = []
+    for act in acts:
+        if act.act == "declines" and act.sure:
+            found.append(SENTENCE_ENDS.split(text[: act.start].strip())[-1])
+            goes_on = not text[: act.end].rstrip().endswith((".", "!", "?", "…"))
+            found += SENTENCE_ENDS.split(text[act.end :].strip())[:1] if goes_on else ()
+    return tuple(part for part in found if part)
 
 
 def complaint(text: str, acts: tuple[HeardAct, ...]) -> str:

@@ -212,6 +212,8 @@ def put_right_in(
             found = _over_two(part, plain[start:end][: 2 * LONGEST_SENTENCE], earlier)
         if found is not None:
             wrong, (begin, until) = found
+            if not _names_something(plain[start + begin : start + until]):
+                continue  # “But for me it was …” puts nothing in the place of “for a whole class”.
             return PutRight(wrong, text[start + begin : start + until], start, end)
     return None
 

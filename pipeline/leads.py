@@ -171,7 +171,8 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
         if found is None:
             continue
         kind, start = found
-        if kind in ("asks", "unseen") and behind > TRAILING:
+        unanswered = rules["unanswered"].search(said) is not None if "unanswered" in rules else False
+        if kind in ("asks", "unseen") and behind > TRAILING and not unanswered:
             continue
         if kind == "asks" and more and len(words(sentence)) <= OUTCRY:
             continue
@@ -179,7 +180,6 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
             continue  # “How's she to know what I mean?”
         if kind == "asks" and not elements and _is_story(told, rules):
             continue  # “In a car, who will shout?”: what a story ends with is not asked of the description.
-        unanswered = rules["unanswered"].search(said) is not None if "unanswered" in rules else False
         if kind == "asks" and more and not unanswered and not sentence.rstrip().endswith(("?", "？")):
             continue  # What somebody would like to know, and goes on from, is told rather than asked.
         if kind == "asks" and more and not unanswered and _is_answered(sentence, told[at + 1], rules):

@@ -28,12 +28,14 @@ class Line(Record):
 
     `complaint`: words by which the respondent complains of what was asked, or asks to be asked of something else.
     `put_right`: words by which they put right what they have just said.
+    `refused`: what they tell, and say that they would not go into.
     """
 
     speaker: Speaker
     text: str
     complaint: str = ""
     put_right: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class DiscourseRelation(Record):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.acts import TOLD_ON, complaint, put_right_at_once, says_enough
+from pipeline.acts import TOLD_ON, complaint, put_right_at_once, refusals, says_enough
 from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
 from pipeline.contracts import (
@@ -91,7 +91,11 @@ def answered(context: TurnContext) -> Line:
     text = heard.content or context.answer.text.strip()
     said, acts = heard.utterance.text, heard.acts
     return Line(
-        speaker="respondent", text=ended(text), complaint=complaint(said, acts), put_right=put_right_at_once(said, acts)
+        speaker="respondent",
+        text=ended(text),
+        complaint=complaint(said, acts),
+        put_right=put_right_at_once(said, acts),
+        refused=refusals(said, acts),
     )
 
 
@@ -214,7 +218,8 @@ def _left_by(context: TurnContext, move: Move | None) -> dict[str, bool]:
     refused = [act for act in heard.acts if act.act == "declines" and act.sure]
     moved_on = bool(refused) and len(text[refused[-1].end :].split()) >= TOLD_ON
     act = move.act if move is not None else None
-    left = move is not None and act == "declines" and (bool(move.text) or not moved_on)
+    said = move is not None and bool(move.text) and not move.tells_on
+    left = act == "declines" and (said or not moved_on)
     elsewhere = move is not None and act == "wants_topic" and (move.leaves_focus or move.declines_focus)
     return {
         "turned_away": elsewhere or left,

@@ -22,6 +22,7 @@ class Move:
     `text` is said; where a question follows (`again`, `simpler`, `engine`, `easier`), it comes before it. `counts` says
     that a turn of the interview is used. `asks` is what the reply asks back about. `declines_focus` closes the subject
     of the present question; `leaves_thread` leaves the ladder it is on as well, `leaves_answer` what this message says;
+    `tells_on` says that a refusal stands beside something that is told at length, and may be asked about;
     `retracts` are the words of a correction that are wrong, empty where the respondent did not
     say them, None where nothing is corrected. `answered` says of what is asked back that the message has answered the
     question all the same, so that it is not put again.
@@ -39,6 +40,7 @@ class Move:
     leaves_focus: bool = False
     leaves_thread: bool = False
     leaves_answer: bool = False
+    tells_on: bool = False
     retracts: str | None = None
     right: str = ""
     answered: bool = False

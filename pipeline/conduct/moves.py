@@ -126,6 +126,8 @@ _WHOM_FOR = re.compile(
 """Asks whom an idea is for."""
 _WHICH = re.compile(r"\W*(?:more )?(?:(?:about|of) )?(?:which|what)\b[^.!?]{0,60}\?\W*$", re.IGNORECASE)
 """A message that only asks which of several things is meant."""
+_ASKS_NOT = re.compile(r"\b(?:do not|don['’]?t) (?:please )?ask\b", re.IGNORECASE)
+"""Words by which somebody asks not to be asked, which is acknowledged however much else they tell."""
 _OR_MEANS = re.compile(
     r"\bor (?:do|did|is it that) you mean (?!(?:it|that|this|something else|what|how|why|in general)\b)"
     r"(?P<what>(?:(?!\b(?:i|my|me|mine|we|our|us|you|your)\b)[^?.!,\n]){3,50})\?\W*$",
@@ -720,9 +722,10 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
     after = tuple(one for one in moment.acts if one.start >= heard.end)
     told_on = len(told(moment.said, after).split()) if after else 0
     gone_on = told_on >= MUCH_MORE and not says(moment, moment.texts.ask_on_words)
-    text = "" if gone_on else moment.variant(moment.texts.declined)
+    asks_not = _ASKS_NOT.search(moment.said[heard.start :]) is not None
+    text = "" if gone_on and not asks_not else moment.variant(moment.texts.declined)
     elsewhere = bool(text) and says(moment, moment.texts.ask_on_words)
-    return Move("declines", text, "engine", counts=True, declines_focus=True, leaves_answer=elsewhere)
+    return Move("declines", text, "engine", counts=True, declines_focus=True, leaves_answer=elsewhere, tells_on=gone_on)
 
 
 def _unasked(moment: Moment, heard: HeardAct) -> Move | None:

@@ -20,6 +20,9 @@ STATES = words(
     "depend prefer trust understand remember worry enjoy look sound live keep use"
 )
 """Verbs that in the past tell how something was, not what happened."""
+WOULD = words("would 'd d")
+SUPPOSED = words("if unless imagine suppose wish otherwise thought think said hoped hope maybe perhaps probably")
+"""Words beside which “would” tells of what was not so, or not yet."""
 HABITS = words("always usually usual often never sometimes every each whenever normally generally mostly")
 
 
@@ -52,11 +55,25 @@ def _clause_time(doc: Doc, clause: Clause) -> Time | None:
     finite = [token for token in tokens if token.pos_ in VERBS and token.tag_ in FINITE_TAGS]
     if not finite:
         return None
-    if any(token.tag_ == "MD" and normalised_text(token.text) in IMAGINED for token in finite):
-        return "imagined"
+    modal = next((t for t in finite if t.tag_ == "MD" and normalised_text(t.text) in IMAGINED), None)
+    if modal is not None:
+        return _of_would(modal, tokens) or "imagined"
     if finite[0].tag_ != "VBD":
         return "present"
     return "past" if _lasted(finite[0], tokens) else "event"
+
+
+def _of_would(modal: Token, tokens: Span | Sequence[Token]) -> Time | None:
+    """When it was so, where “'d” is “had”, or “would” is “used to”: “When I rode with him he'd give me some.”"""
+    if normalised_text(modal.text) not in WOULD:
+        return None
+    verb = modal.head
+    short = normalised_text(modal.text) != "would"
+    if short and verb.tag_ in {"VBN", "VBD"} and not any(child.tag_ == "VB" for child in verb.children):
+        return "past" if _lasted(verb, tokens) else "event"
+    beside = [token for token in modal.sent if token.tag_ == "VBD" and token.pos_ in VERBS]
+    supposed = any(normalised_text(token.text) in SUPPOSED for token in modal.sent)
+    return "past" if beside and verb.tag_ == "VB" and not supposed else None
 
 
 def _lasted(verb: Token, tokens: Span | Sequence[Token]) -> bool:

@@ -48,6 +48,18 @@ _FIGURE = re.compile(
     r"|zweimal|halb\w*)\b",
     re.IGNORECASE,
 )
+_ASKS_SIZE = re.compile(
+    r"\bhow (?:much (?:of it )?(?:is|fits|goes|comes|are) (?:there )?(?:in|into)|(?:big|large|heavy) (?:is|are))\b"
+    r"|\bwhat(?:'s| is) the (?:size|weight|volume)\b|\bhow much is in\b",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(
+    r"\d ?(?:ml|cl|l|g|kg|oz|mm|cm|m|grams?|grammes?|litres?|liters?|millilit\w+|inch\w*|portions?|servings?)\b"
+    r"|\b(?:full|whole|half|single|double) (?:meal|portion|serving|litre|liter|size)\b"
+    r"|\bfor (?:one|two|three|four) people\b",
+    re.IGNORECASE,
+)
+"""A question for the size of something, and words of a description that tell it."""
 _ASKS = re.compile(
     r"^(?:(?:but|and|so|well|sorry|ok|okay),? )*(?:what|how (?:much|many|long|often|old)|when|who|where|which)"
     r" (?:do|does|is|are|will|would|can|must) (?:it|they|i|we|you|the|that|this)\b"
@@ -155,6 +167,9 @@ def answer_in(concept: Concept, message: str, texts: ConductTexts) -> str:
         priced = _PRICE.search(sentence) is not None and _WHO.search(sentence) is None
         if priced and (says := next((one for one in _sentences(concept) if _says_price(one)), "")):
             found.append(says)
+            continue
+        if _ASKS_SIZE.search(sentence):
+            found += [one for one in _sentences(concept) if _SIZE.search(one)][:1]
             continue
         for element in about or (None,):
             if says := answered_by(concept, element, sentence):

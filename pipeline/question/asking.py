@@ -29,6 +29,8 @@ from pipeline.question.stream import StreamGuard, Verdict
 from pipeline.strategies import Move
 
 CANDIDATES = 3
+OWN_PURPOSE = "Go on from these words as the moment wants it."
+"""What a second try should do where a model chose itself what it is about."""
 _OFFER = re.compile(r"\[(\d{1,3})(?::\s*(.+))?\]", re.S)
 
 log = structlog.get_logger()
@@ -227,9 +229,13 @@ class Asking:
         """The request for the offer that was taken, with nothing left to choose."""
         if not request.offers or not self._choices:
             return request
-        replied = {"follows_reply": request.follows_reply, "reply": request.reply}
-        own = {"focus_label": self._own, "focus_quote": self._own, "focus_type": None} if self._own else {}
-        return self._choices[self._taken].model_copy(update={**replied, **own})
+        choice = self._choices[self._taken]
+        update: dict[str, Any] = {"follows_reply": request.follows_reply, "reply": request.reply}
+        if self._own:
+            # What the engine would have asked of something else is no purpose for this.
+            free = choice.strategy and choice.strategy.model_copy(update={"description": OWN_PURPOSE, "templates": {}})
+            update |= {"focus_label": self._own, "focus_quote": self._own, "focus_type": None, "strategy": free}
+        return choice.model_copy(update=update)
 
     async def _begin(self) -> None:
         await self._sink.started(self._turn_number)

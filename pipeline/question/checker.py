@@ -60,6 +60,8 @@ SHORT_PROBE_WORDS = 9
 SHORT_PROBE_WINDOW = 3
 """… once so many others were asked: by then it is about something else."""
 
+LEAD_WORDS = 10
+"""Words before a question that do not count among its own."""
 CHARACTERS_PER_WORD = 40
 """A text of more characters than this for every word allowed is too long, however few words it has."""
 LONGEST_RUN = 400
@@ -130,7 +132,7 @@ class Checker:
         yield from leading_refusals(plain, self.language)
         yield from loaded_refusals(spared, self.language)
         yield from presuming_refusals(plain, self._said, self.language)
-        count = word_count(text)
+        count = _counted(text)
         if self.max_words is not None and count > self.max_words:
             yield Refusal(code="too_long", detail=f"{count} words, at most {self.max_words}")
 
@@ -140,7 +142,7 @@ class Checker:
         spared = self._spared(plain)
         yield from self._exposing(prefix, whole=False)
         yield from self._improper(open_text, plain, spared)
-        if self.max_words is not None and word_count(prefix) > self.max_words:
+        if self.max_words is not None and _counted(prefix) > self.max_words:
             yield Refusal(code="too_long", detail=f"more than {self.max_words} words")
         yield from beginning_refusals(plain, self.language)
         yield from loaded_refusals(spared, self.language)
@@ -178,6 +180,12 @@ class Checker:
     def is_endless(self, text: str) -> bool:
         """Whether a text is too long to be checked by patterns."""
         return len(text) > self.most_characters or max(map(len, text.split()), default=0) > LONGEST_RUN
+
+
+def _counted(text: str) -> int:
+    """Words of a question; up to `LEAD_WORDS` in sentences before it don't count, which only show that it was heard."""
+    *before, _ = sentences(text) or [""]
+    return word_count(text) - min(word_count(" ".join(before)), LEAD_WORDS)
 
 
 def check(

@@ -165,10 +165,14 @@ ENGLISH = LanguageTable(
         r"prefer|feel|felt|"
         r"think|believe|enjoy|find|care|need|value|trust)\w*\b",
         # Anything else, as a statement before the question, says back what was said.
-        r"^so,? (?:you|it|that|this|the|your|they|we|he|she|basically|really|clearly|i)\b[^?]*\?$",
+        r"^so,? (?:you|it|they|we|he|she|basically|really|clearly|i)\b[^?]*\?$",
+        # … but not what the question is about: “So, that Wednesday in the shop: what happened?”
+        r"^so,? (?:that|this|the|your)\b(?!(?:(?!\b(?:is|was|were|are|felt|feels|sounds?)\b)[^?:,–—])*[:,–—]\s*"
+        rf"(?:and |then )?{_WH}\b)[^?]*\?$",
         r"(?:^|[.,;:–—-]\s*)(?:surely|obviously|clearly|naturally|undoubtedly|presumably|no doubt|"
         r"needless to say|admittedly)\b",
-        r"(?:^|[,;:–—-]\s*)of course(?=,? \w)(?!,? (?:as (?:much|long|little)|just as|take your|we can)\b)",
+        r"(?:^|[,;:–—-]\s*)of course(?=,? \w)(?!,? (?:as (?:much|long|little)|just as|take your|we(?: can|'ll| will)"
+        r"|i'll|that's fine|no need)\b)",
         rf"\bwhy {_NEGATED} (?:you|he|she|they|your \w+|we)\b",
         r"\bwhy (?:do|did|would|could|can|should) (?:you|they|he|she|it|your \w+|the \w+) (?:not|never|always|"
         r"even|still)\b",

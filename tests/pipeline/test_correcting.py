@@ -167,3 +167,16 @@ def test_number_or_days_by_themselves_take_the_place_of_those_that_were_said_bac
 )
 def test_what_goes_on_with_another_number_or_day_puts_nothing_right(back: str, message: str) -> None:
     assert put_right_in(message, [back], back, asks_which=False) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        (["I cook for a whole kindergarten every day."], "He wasn't hiding them. But for me it was... I stood there."),
+        (["You don't know who you'd ring."], "Once I ring somebody I don't know, I'm in their hands."),
+        (["I got my forty minutes in the end."], "He'd got the bread. No, in myself, I suppose, I'd stopped."),
+    ],
+)
+def test_words_that_name_nothing_take_no_place(told: list[str], text: str) -> None:
+    assert put_right_in(text, told, told[0]) is None
+    assert put_right_in(text, told, heard=True) is None

@@ -172,7 +172,8 @@ NOT_THEY = (
 """Somebody else who does not speak of something: “We don't talk about it.”"""
 SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     "wants_withdrawal": re.compile(
-        r"\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b|\b(?:you|please) keep what i\b"
+        r"\btell (?:them|whoever|anybody|anyone|the (?:people|company|others|rest))\b"
+        r"|\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b|\b(?:you|please) keep what i\b"
         r"|\b(?:don'?t|do not|never) (?:delete|erase|remove) (?:any|it|that|what|my)"
         r"|\btake (?:that|this|the) one\b|\bout of here\b|(?:\bnot|n't)(?: really)? want (?:him|her|them|any\w*)\b"
         r"|\btake (?:that|the|this) warning off\b|\bbe (?:\w+ ){0,2}careful with\b|\bto be kept\b|\bplease keep\b"
@@ -212,6 +213,12 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     ),
 }
 """What respondents say of themselves against what the reader alone would hear."""
+OF_NO_TIME: frozenset[Act] = frozenset({"wants_pause", "minor"})
+"""What nobody does by saying when something was, …"""
+SHORTLY_WHEN = 25
+"""… in an answer of up to so many words …"""
+ASKED_WHEN = re.compile(r"\b(?:the last time|when (?:was|did|were|do)|last (?:did|bought|used))\b", re.IGNORECASE)
+"""… to a question that asks for it."""
 NO_TEARS = re.compile(
     r"\bcrying (?:to you about|on your shoulder)\b|(?:\bnot|n't) (?:really |actually )?crying\b"
     r"|(?:\bnot|n't) (?:(?:really|actually|sat|sitting|here|exactly) ){0,4}in (?:floods of )?tears\b",
@@ -416,7 +423,26 @@ class ActHearing:
         found = self._with_talk(found, Message(text, question, clauses, judged, kept_on), chances)
         said = (*asked_plainly(text), *said_outright(text, question), *of_the_study(text), *in_danger(text))
         found = with_outright(text, clauses, found, said)
-        return joined(clauses, self._with_danger(clauses, found, text=text, question=question, denied=denied))
+        heard = joined(clauses, self._with_danger(clauses, found, text=text, question=question, denied=denied))
+        return self._whatever_was_asked(heard, text, question, language)
+
+    def _whatever_was_asked(
+        self, heard: tuple[HeardAct, ...], text: str, question: str, language: str
+    ) -> tuple[HeardAct, ...]:
+        """What was heard; of a short answer to when something was, what the reader alone hears only where it is heard
+        without that question as well: “This noon at the bakery” asks for no break.
+        """
+        doubted = {one.act for one in heard if one.heard_by == "reader" and one.act in OF_NO_TIME}
+        if not doubted or len(text.split()) > SHORTLY_WHEN or ASKED_WHEN.search(question) is None:
+            return heard
+        own = {one.act for one in self.read_sync(text, "", language)}
+        kept = tuple(
+            HeardAct(act="tells", start=one.start, end=one.end)
+            if one.heard_by == "reader" and one.act in doubted - own
+            else one
+            for one in heard
+        )
+        return kept if any(one.act != "tells" for one in kept) else ()
 
     def _with_danger(
         self,

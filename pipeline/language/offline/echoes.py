@@ -54,6 +54,12 @@ _OF_THEMSELVES = re.compile(
 )
 """What people call themselves and would not hear from others; and dialect that can't be turned round."""
 _HAD_OR_WOULD = re.compile(r"\b\w+['’]d (\w+)\b", re.IGNORECASE)
+_PARTICIPLES = frozenset(
+    "laid lain paid said made told had sat stood put shut set read brought thought caught taught sold held kept left"
+    " lost met sent spent felt slept built found heard led lit meant won hung stuck swept struck bent dug fed fled hid"
+    " rung sung drunk sunk begun cut hurt hit let split spread".split()
+)
+"""What stands behind “'d” that is “had”: “She'd laid the table.”"""
 _BETWEEN = frozenset(
     "been gone done seen come become run never always already just only not still also once both all".split()
 )
@@ -194,7 +200,7 @@ def may_be_imagined(clause: str) -> bool:
 def _would(verb: str) -> bool:
     """Whether “'d” before this word is “would”: “I'd turn the phone over” only may be so, “I'd left” is."""
     word = verb.casefold()
-    return not (word in PAST_FORMS | IRREGULAR_PAST | _BETWEEN or word.endswith(("ed", "en", "wn")))
+    return not (word in PAST_FORMS | IRREGULAR_PAST | _PARTICIPLES | _BETWEEN or word.endswith(("ed", "en", "wn")))
 
 
 def _can_be_said(clause: str) -> bool:

@@ -169,9 +169,13 @@ _ONLY_TOLD = re.compile(
     re.IGNORECASE,
 )
 """What stands behind words only told to people: “I was protecting her, that's what I tell them.”"""
+_ONLY = re.compile(r"\b(?:just|only) (?:me|you|him|her|us|them|the|an?|one|two|my|for|in|on)\b", re.IGNORECASE)
+_ONLY_SAID = re.compile(r"\b(?:just|only)\b", re.IGNORECASE)
+"""Words that narrow what they stand before, which a piece must not lose: “on the bike its just me”."""
 _IN_PIECES = re.compile(
     r"[.!?…]\s+\S|\bwhich (?:looks?|looked|feels?|felt|is|was|sounds?|sounded|seems?|seemed|gets?|got|makes?|made)"
-    r"[.…]?$|(?:^|\s)(?:tbh|lol|haha|imo|idk)[.…]?$",
+    r"[.…]?$|(?:^|\s)(?:tbh|lol|haha|imo|idk|too|so|very|really|quite"
+    r"|as|than|the|an?|my|your|just|even)[.…]?$",
     re.IGNORECASE,
 )
 """Pieces that end in the middle, or go on over the end of a sentence: “…, which looks.” of “…, which looks daft.”"""
@@ -235,14 +239,20 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
         and not _is_taken_back(answer[echo.start : echo.end], answer[echo.start :], echo.text)
         and _OF_NOTHING_TOLD.search(answer[echo.start : echo.end]) is None
         and _WAS_THOUGHT.search(answer[: _begins(answer, echo)]) is None
-        and _IN_PIECES.search(echo.text) is None
+        and _is_whole(answer, echo)
     }
     for echo in sorted(_echoes(answer, doc), key=lambda each: (each.back, -each.start)):
-        if _IN_PIECES.search(echo.text) is None and not any(_alike(echo.text, other.text) for other in found.values()):
+        if _is_whole(answer, echo) and not any(_alike(echo.text, other.text) for other in found.values()):
             found[echo.text.casefold()] = echo
     right = (each for each in found.values() if not _misrepresents(answer, each))
     latest = sorted(right, key=lambda each: (each.back, -each.start))[:MOST]
     return tuple(replace(each, is_now=_is_now(doc, each)) for each in latest)
+
+
+def _is_whole(answer: str, echo: Echo) -> bool:
+    """Whether a piece does not end in the middle, and has the “just” and “only” without which it says more."""
+    left_out = _ONLY.search(answer[echo.start : echo.end]) is not None and _ONLY_SAID.search(echo.text) is None
+    return _IN_PIECES.search(echo.text) is None and not left_out
 
 
 def _is_now(doc: Doc, echo: Echo) -> bool | None:

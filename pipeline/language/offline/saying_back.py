@@ -19,6 +19,7 @@ from pipeline.language.offline.worth_model import WorthModel
 from pipeline.language.reader.network import LONGEST_REMEMBERED
 from pipeline.language.srl import DocCache
 from pipeline.ports import QuestionRequest
+from pipeline.question.lexicon import IRREGULAR_PAST, PAST_FORMS
 from pipeline.question.templates import stable_hash, was_asked
 from pipeline.question.text import sentences, words
 
@@ -109,6 +110,8 @@ _STILL = re.compile(
 _ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|hadn't|used to)\b", re.IGNORECASE)
 
 
+_WAS_SO = (PAST_FORMS | IRREGULAR_PAST) - {"could", "couldn't", "wouldn't", "learned", "used"}
+"""Verbs that tell of what was."""
 _IS_DONE = re.compile(
     r"(?:\b(?:is|are|am|be|being|gets?|has|have)|'(?:s|re|m|ve))"
     r"(?: not| never| nothing| nobody| no one| all| already| just)?"
@@ -232,9 +235,12 @@ class SayingBack:
 
 
 def _put_right(request: QuestionRequest) -> list[tuple[int, int]]:
-    """Where the last answer puts right what was just said in it, with the sentence before, which is wrong."""
+    """What of the last answer its teller would not go into, or puts right, with the sentence before, which is wrong."""
     found = []
     for line in request.lines[-1:]:
+        for told in line.refused:
+            if (at := line.text.find(told)) >= 0:
+                found.append((at, at + len(told)))
         for said in line.put_right:
             at = line.text.find(said)
             before = sentences(line.text[:at]) if at > 0 else []
@@ -453,8 +459,16 @@ def _time_of(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> ToldAs:
     if moment.method == echo_worth.CONCEPT_TEST and _WOULD_BE.search(echo.text):
         return "imagined"
     if is_imagined(echo.text) or could:
-        return "past" if _ANY_PAST.search(echo.sentence) else "imagined"
+        return "past" if _ANY_PAST.search(echo.sentence) or _used_to(echo) else "imagined"
     return "present" if _is_present(echo, moment, speaking) else "past"
+
+
+def _used_to(echo: Echo) -> bool:
+    """Whether “would” tells of what used to be: beside it something is told that was, and nothing is supposed."""
+    beside = words(echo.sentence)
+    own = set(words(echo.text))
+    told = any(word in _WAS_SO and word not in own for word in beside)
+    return told and "if" not in beside and not {"said", "thought", "hoped", "wish"} & set(beside)
 
 
 def _is_present(echo: Echo, moment: _Moment, speaking: LanguagePhrasing) -> bool:

@@ -1592,3 +1592,14 @@ def test_what_somebody_takes_a_question_for_is_what_it_meant(said: str, meant_: 
 )
 def test_what_nobody_can_say_back_is_put_more_simply(said: str) -> None:
     assert whole(said, "asks_back").then == "simpler"
+
+
+def test_who_asks_not_to_be_asked_hears_that_it_is_left_and_may_tell_on() -> None:
+    story = "Afterwards the lad came over, red as a signal lamp, and asked me was it true about the pigeons, " * 2
+    said = f"I don't want to go into that, the glass, so don't ask me about it. {story}"
+    left = move_for(moment(said, ("I don't want to go into that, the glass, ", "declines"), (story.strip(), "tells")))
+    assert left is not None and left.text and left.tells_on and not left.leaves_answer
+    quiet = said.replace("so don't ask me about it", "that is all")
+    acts: list[tuple[str, Act]] = [("I don't want to go into that, the glass, ", "declines"), (story.strip(), "tells")]
+    went_on = move_for(moment(quiet, *acts))
+    assert went_on is not None and not went_on.text

@@ -175,3 +175,13 @@ def test_price_is_what_is_paid_and_no_other_sum() -> None:
     parts = (Element(id="bonus", label="the 150 euros", aliases=("cost", "euros")),)
     concept = CONCEPT.model_copy(update={"stimulus": text, "elements": parts})
     assert answer_in(concept, "What does it cost?", TEXTS).endswith("“You pay 6 euros a month.”")
+
+
+SOUP = "Soup like you would cook it, in a jar that goes back. Three minutes in the microwave. One jar is a full meal."
+
+
+@pytest.mark.parametrize("asked", ["How big is the jar?", "How much is in a jar?"])
+def test_size_is_answered_by_what_tells_a_size_alone(asked: str) -> None:
+    concept = CONCEPT.model_copy(update={"stimulus": SOUP, "elements": ()})
+    assert answer_in(concept, asked, TEXTS) == "The description says: “One jar is a full meal.”"
+    assert not answer_in(concept.model_copy(update={"stimulus": SOUP.partition(" One")[0]}), asked, TEXTS)

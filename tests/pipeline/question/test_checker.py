@@ -230,3 +230,39 @@ def test_hostile_text_of_the_greatest_length_is_judged_in_a_moment(unit: str, la
 def test_words_that_everybody_says_excuse_no_machinery(said: str) -> None:
     asked = "What does the respondent's choice of coffee reflect?"
     assert [refusal.code for refusal in check(asked, allowed_words=said.split())] == ["machinery"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A fair question; I’m afraid I don’t know. What else matters to you about it?",
+        "The bit you mind: tell me how that was.",
+        "Of course, we'll leave that and stay with the phone company. How did it go on with them?",
+        "Of course, as much as you like. What happened then?",
+        "So, that Wednesday in the shop: what happened, from walking in to signing?",
+        "On an ordinary ride home, whereabouts along the way does the secretary stop?",
+    ],
+)
+def test_good_questions_that_were_refused_once_pass(text: str) -> None:
+    assert check(text, recent_questions=(), language="en") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm afraid I can't help with that.",
+        "Of course that hurt. What happened then?",
+        "So that was bad, what happened?",
+        "So the price is too high?",
+        "The bit you mind: the leaving.",
+    ],
+)
+def test_what_looks_like_them_and_is_not_is_refused(text: str) -> None:
+    assert check(text, recent_questions=(), language="en")
+
+
+def test_words_that_show_that_it_was_heard_do_not_count() -> None:
+    question = "What happened then, when you came home to the dog and the empty house that evening?"
+    assert check(f"That sounds like a long day. {question}", recent_questions=(), language="en", max_words=16) == []
+    for text in (f"{question[:-1]} in May?", f"{'That was a very long day for the two of you. ' * 2}{question}"):
+        assert "too_long" in {one.code for one in check(text, recent_questions=(), language="en", max_words=16)}

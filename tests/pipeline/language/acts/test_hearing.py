@@ -1137,3 +1137,39 @@ def test_what_stands_around_a_sentence_speaks_for_danger_by_half(
 
     monkeypatch.setattr(type(trained._danger), "most", most)
     assert trained._in_danger(text, "And then?") == (-1.0, 13, 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("But tell whoever reads this it wasn't the lad's fault, it's whoever wrote the rule.", "wants_withdrawal"),
+        ("The driver's usually the same one and he waits if he sees me at the corner.", "risk"),
+        ("my girl told me she doesnt eat meat anymore. that same evening", "complains"),
+    ],
+)
+def test_what_was_heard_where_there_was_nothing(trained: ActHearing, text: str, act: str) -> None:
+    assert act not in {one.act for one in trained.read_sync(text, "What else comes to mind when you think back?", "en")}
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("This noon at the bakery", "When was the last time you paid in cash?"),
+        ("august, back to school, three pairs", "Tell me about the last time you bought shoes."),
+        ("Yesterday in Köln, two minutes, ran", "Tell me about the last time you changed trains."),
+        (
+            "In my birthday month like every year, so May, doctor says less salt",
+            "When was the last time you saw a doctor?",
+        ),
+    ],
+)
+def test_when_something_was_asks_for_no_break_and_tells_no_age(trained: ActHearing, text: str, question: str) -> None:
+    assert not {"wants_pause", "minor"} & {one.act for one in trained.read_sync(text, question, "en")}
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [("yesterday. can i take a quick break, the baby's up", "wants_pause"), ("this morning. im in year nine", "minor")],
+)
+def test_a_break_and_an_age_beside_when_it_was_are_heard(trained: ActHearing, text: str, act: str) -> None:
+    assert act in {one.act for one in trained.read_sync(text, "When was the last time you took a bus?", "en")}

@@ -253,3 +253,10 @@ def test_a_piece_knows_whether_it_tells_of_what_is() -> None:
     answer = "I've got so many reminders. I just swipe them away. I dropped it. I can wait."
     now = {echo.text: echo.is_now for echo in sayable(answer, DOCS.doc(answer))}
     assert (now["You swipe them away."], now["You dropped it."]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "answer", ["That it isn't too dear.", "on the bike its just me", "It was only for the money, you see."]
+)
+def test_what_would_lose_its_point_is_not_said_back(answer: str) -> None:
+    assert not [back for back in said(answer) if not re.search("dear|just|only", back)]

@@ -30,3 +30,19 @@ from pipeline.language.times import told_in
 )
 def test_time_is_that_of_the_clause(parser: SpacyParser, answer: str, quote: str, time: str | None) -> None:
     assert told_in(parser.docs.doc(answer), quote) == time
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "time"),
+    [
+        ("She’d laid the table for me herself, and she put down two glasses.", "She’d laid the table", "event"),
+        ("When I rode with him in the summers he'd give me a lid full.", "he'd give me a lid full", "past"),
+        ("He'd come in at six and sit down where the dog was.", "He'd come in at six", "past"),
+        ("I'd buy it on the spot.", "I'd buy it", "imagined"),
+        ("If he asked me I'd go.", "I'd go", "imagined"),
+        ("She said she'd come.", "she'd come", "imagined"),
+        ("It would mean I could sleep.", "It would mean", "imagined"),
+    ],
+)
+def test_had_and_used_to_are_no_would(parser: SpacyParser, answer: str, quote: str, time: str) -> None:
+    assert told_in(parser.docs.doc(answer), quote) == time
