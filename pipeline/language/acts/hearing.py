@@ -24,7 +24,7 @@ from pipeline.language.acts.danger import in_danger, is_everyday
 from pipeline.language.acts.outright import denies_nothing, said_outright, with_outright
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.replying import replied
-from pipeline.language.acts.rules import rules_for
+from pipeline.language.acts.rules import Rules, rules_for
 from pipeline.language.acts.study import of_the_study
 from pipeline.language.acts.words import ASKS, BETWEEN_US, LIFE, OF_REPORTS, REPORTS, about_of
 from pipeline.language.reader import heads
@@ -371,6 +371,10 @@ class ActHearing:
             return acts_of(text, question, language)
         if found_at_once := not_said(text, language):
             return found_at_once
+        return self._whatever_was_asked(self._heard(text, question, rules), text, question, rules)
+
+    def _heard(self, text: str, question: str, rules: Rules) -> tuple[HeardAct, ...]:
+        """The acts of a message that says something, in English."""
         clauses, by_rule = heard_clauses(text, question, rules)
         judged = [one is not None for one in by_rule]
         chances = clause_chances(self._network, text, question, clauses)
@@ -423,11 +427,10 @@ class ActHearing:
         found = self._with_talk(found, Message(text, question, clauses, judged, kept_on), chances)
         said = (*asked_plainly(text), *said_outright(text, question), *of_the_study(text), *in_danger(text))
         found = with_outright(text, clauses, found, said)
-        heard = joined(clauses, self._with_danger(clauses, found, text=text, question=question, denied=denied))
-        return self._whatever_was_asked(heard, text, question, language)
+        return joined(clauses, self._with_danger(clauses, found, text=text, question=question, denied=denied))
 
     def _whatever_was_asked(
-        self, heard: tuple[HeardAct, ...], text: str, question: str, language: str
+        self, heard: tuple[HeardAct, ...], text: str, question: str, rules: Rules
     ) -> tuple[HeardAct, ...]:
         """What was heard; of a short answer to when something was, what the reader alone hears only where it is heard
         without that question as well: “This noon at the bakery” asks for no break.
@@ -435,7 +438,7 @@ class ActHearing:
         doubted = {one.act for one in heard if one.heard_by == "reader" and one.act in OF_NO_TIME}
         if not doubted or len(text.split()) > SHORTLY_WHEN or ASKED_WHEN.search(question) is None:
             return heard
-        own = {one.act for one in self.read_sync(text, "", language)}
+        own = {one.act for one in self._heard(text, "", rules)}
         kept = tuple(
             HeardAct(act="tells", start=one.start, end=one.end)
             if one.heard_by == "reader" and one.act in doubted - own
