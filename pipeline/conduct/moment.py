@@ -12,6 +12,9 @@ from pipeline.context import TurnContext
 from pipeline.contracts import UtteranceOutput
 from pipeline.leads import asks_of_idea
 
+TELLS = 5
+"""Words of a message from which on it tells something that can be gone back to."""
+
 
 def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None:
     """What the conduct of this turn is decided on; None without a policy, and for skips and amendments."""
@@ -38,7 +41,7 @@ def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None
         comparing=_compares(context),
         shown=shown,
         asks_idea=shown and asks_of_idea(context.answer.text, context.state.language),
-        told_last=next(_told(context), ""),
+        told_last=next((one for one in _told(context) if len(one.split()) >= TELLS), ""),
         grown_up=speaks_as_grown_up((context.answer.text, *_told(context))),
     )
 

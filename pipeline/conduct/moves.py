@@ -126,7 +126,11 @@ _WHOM_FOR = re.compile(
 """Asks whom an idea is for."""
 _WHICH = re.compile(r"\W*(?:more )?(?:(?:about|of) )?(?:which|what)\b[^.!?]{0,60}\?\W*$", re.IGNORECASE)
 """A message that only asks which of several things is meant."""
-_ASKS_NOT = re.compile(r"\b(?:do not|don['’]?t) (?:please )?ask\b", re.IGNORECASE)
+_ASKS_NOT = re.compile(
+    r"\b(?:do not|don['’]?t) (?:please )?ask\b|\bif (?:it['’]?s all the same to you|you don['’]?t mind"
+    r"|that['’]?s (?:all right|ok(?:ay)?))",
+    re.IGNORECASE,
+)
 """Words by which somebody asks not to be asked, which is acknowledged however much else they tell."""
 _OR_MEANS = re.compile(
     r"\bor (?:do|did|is it that) you mean (?!(?:it|that|this|something else|what|how|why|in general)\b)"
@@ -136,7 +140,9 @@ _OR_MEANS = re.compile(
 """Somebody names what the question may have meant."""
 _ONE_OF = re.compile(
     r"\b(?:what|which)\b,? [^.!?]{0,40}\bor\b[^.!?]{1,40}\?"
-    r"|^\W*(?:about )?(?:the|my|that) [^.!?,]{1,30} or [^.!?]{1,40}\?",
+    r"|^\W*(?:about )?(?:the|my|that) [^.!?,]{1,30} or [^.!?]{1,40}\?"
+    r"|\b(?P<at>with|from|about|at|of|to) (?:the|my|her|his|our|their) [^.!?,]{1,30},? or (?P=at) (?:the|my|her|his|our"
+    r"|their) [^.!?]{1,40}\?",
     re.IGNORECASE,
 )
 """Asks which of two things is meant: “more about what, the door or the people?”"""
@@ -689,7 +695,7 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if heard.about == BESIDE and _names_the_subject(moment, heard):
         # “I thought it was about meals.”
         again = Move("wants_topic", texts.corrected_plain, "engine", counts=True, leaves_focus=True)
-        return replace(again, leaves_thread=True, leaves_answer=True)
+        return replace(again, leaves_thread=True, leaves_answer=moment.told_words < A_STORY)
     if heard.about == BESIDE:
         return Move("complains", texts.corrected_plain, "engine", counts=told_on, leaves_focus=True)
     text = texts.complained_blame if heard.about == "blame" else moment.variant(texts.complained)
@@ -723,7 +729,9 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
     told_on = len(told(moment.said, after).split()) if after else 0
     gone_on = told_on >= MUCH_MORE and not says(moment, moment.texts.ask_on_words)
     asks_not = _ASKS_NOT.search(moment.said[heard.start :]) is not None
-    text = "" if gone_on and not asks_not else moment.variant(moment.texts.declined)
+    # What is told on may be of the same: it is not said then that it is left.
+    wording = moment.texts.declined[-1] if gone_on else moment.variant(moment.texts.declined)
+    text = wording if asks_not or not gone_on else ""
     elsewhere = bool(text) and says(moment, moment.texts.ask_on_words)
     return Move("declines", text, "engine", counts=True, declines_focus=True, leaves_answer=elsewhere, tells_on=gone_on)
 

@@ -130,7 +130,10 @@ _UNASKED = re.compile(
     r"(?:i'd|i would|you should|you could|you might) (?:have )?(?:ask|asked) about\b"
     r"|\b(?:nobody|no one)(?:'s| has)?(?: ever| once)? ask(?:s|ed) (?:me )?(?P<topic5>about (?:the|my|our|his|her"
     r"|him|them|those)\b"
-    r"(?: [\w'-]+){0,3}?)(?:,? (?:i notice|though|mind|ever|anyway|you know))*" + _END,
+    r"(?: [\w'-]+){0,3}?)(?:,? (?:i notice|though|mind|ever|anyway|you know))*"
+    + _END
+    + r"|\bi(?:'d| would) (?:be (?:happy|glad)|like|love|not mind) (?:to be|being) asked (?P<topic6>(?:what|how|why"
+    r"|who\w*|where|when|which|about)\b[^.!?;:,\n]{2,90})",
     re.IGNORECASE,
 )
 """What somebody would have liked to be asked."""
@@ -287,6 +290,12 @@ _SLIP: Final = re.compile(
     re.IGNORECASE,
 )
 """Somebody puts right what they have just said: “No, I tell a lie, four hundred and sixty.”"""
+_NOT_SO: Final = re.compile(
+    r"(?<=[.!?…]) +(?:well|ok|okay|no|or|actually),? (?:all right,? |maybe |perhaps )?not (?P<what>[\w'-]+"
+    r"(?: [\w'-]+){0,2})(?=[.!,;])",
+    re.IGNORECASE,
+)
+"""Somebody takes back a word of the sentence before: “I'd sign up tomorrow. Well, not tomorrow.”"""
 _CORRECTED: Final = re.compile(
     r"^\W*(?:(?:no|well|sorry|actually),? )*(?P<right>[^.!?,]{2,40}), i(?:'ve| have|'d| had)?(?: just| already| did)?"
     r" (?:corrected (?:that|it|myself)|put (?:that|it) right|set (?:that|it) straight)\b",
@@ -531,6 +540,10 @@ def _slip(text: str) -> Said | None:
     if again is not None:
         right = (("right", again["right"].strip()),)
         return Said("corrects", again.start(), again.end(), details=right, instead=frozenset({"complains"}))
+    for taken_back in _NOT_SO.finditer(text):
+        before = sentences(text[: taken_back.start()])[-1:]
+        if before and taken_back["what"].casefold() in before[0].casefold():
+            return Said("corrects", taken_back.start() + 1, taken_back.end(), about=PUT_RIGHT_AT_ONCE)
     found = _SLIP.search(text)
     if found is None or not text[: found.start()].strip() or _told_by_others(text, found.start()):
         return None

@@ -40,6 +40,7 @@ from pipeline.question.clauses import said_back
 from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
 from pipeline.question.phrases import Phrase, phrase, second_person
 from pipeline.question.templates import (
+    capitalised,
     fill,
     rotated,
     shuffled,
@@ -757,7 +758,10 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
     for lead in _turned(speaking.rephrase, request, "rephrase"):
         if original:
             yield lead.replace("{question}", spoken)
-    yield from _asked(speaking.rephrase_topic, request, speaking, None)
+    plainly = speaking.rephrase_topic
+    if request.follows_reply:  # Which says already that it is put differently.
+        plainly = tuple(capitalised(text.partition(": ")[2]) or text for text in plainly)
+    yield from _asked(plainly, request, speaking, None)
 
 
 def _different(texts: Iterable[str], original: str) -> Iterator[str]:

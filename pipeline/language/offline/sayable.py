@@ -172,6 +172,9 @@ _ONLY_TOLD = re.compile(
 _ONLY = re.compile(r"\b(?:just|only) (?:me|you|him|her|us|them|the|an?|one|two|my|for|in|on)\b", re.IGNORECASE)
 _ONLY_SAID = re.compile(r"\b(?:just|only)\b", re.IGNORECASE)
 """Words that narrow what they stand before, which a piece must not lose: “on the bike its just me”."""
+_TEARS = re.compile(r"\b(?:a cry|a weep|cried|crying|tears|wept|sobb\w+|throat)\b", re.IGNORECASE)
+_CONFIDED = re.compile(r"n['’]t (?:[\w']+ ){0,3}(?:tell|telling|told) (?:it|that|this)\b", re.IGNORECASE)
+"""What is answered, and not said back: tears, and that something is told to nobody."""
 _IN_PIECES = re.compile(
     r"[.!?…]\s+\S|\bwhich (?:looks?|looked|feels?|felt|is|was|sounds?|sounded|seems?|seemed|gets?|got|makes?|made)"
     r"[.…]?$|(?:^|\s)(?:tbh|lol|haha|imo|idk|too|so|very|really|quite"
@@ -252,7 +255,8 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
 def _is_whole(answer: str, echo: Echo) -> bool:
     """Whether a piece does not end in the middle, and has the “just” and “only” without which it says more."""
     left_out = _ONLY.search(answer[echo.start : echo.end]) is not None and _ONLY_SAID.search(echo.text) is None
-    return _IN_PIECES.search(echo.text) is None and not left_out
+    moved = _TEARS.search(echo.text) is not None or _CONFIDED.search(echo.sentence) is not None
+    return _IN_PIECES.search(echo.text) is None and not left_out and not moved
 
 
 def _is_now(doc: Doc, echo: Echo) -> bool | None:

@@ -203,10 +203,20 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
     )
 
 
+ADDS = 7
+"""Words behind a sentence that says that this was all, …"""
+_GOES_ON = re.compile(
+    r"[^.!?…]*[.!?…]+\s+(?:oh,? |well,? )?(?:maybe|only|except|perhaps|just|although|but|one thing)\b", re.IGNORECASE
+)
+"""… from which on somebody goes on all the same who begins so: “There is no more. Maybe that …”"""
+
+
 def _is_exhausted(answer: str, speaking: LanguagePhrasing) -> bool:
     """Whether an answer says that there is no more to tell of it, and does not tell on for long after that."""
     found = [*re.finditer(speaking.exhausted, answer)]
-    return bool(found) and len(answer[found[-1].end() :].split()) <= TOLD_ON
+    after = answer[found[-1].end() :] if found else ""
+    goes_on = _GOES_ON.match(after) is not None and len(after.split()) >= ADDS
+    return bool(found) and len(after.split()) <= TOLD_ON and not goes_on
 
 
 def _ending(said: Sequence[str]) -> str:

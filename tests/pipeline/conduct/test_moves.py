@@ -1603,3 +1603,18 @@ def test_who_asks_not_to_be_asked_hears_that_it_is_left_and_may_tell_on() -> Non
     acts: list[tuple[str, Act]] = [("I don't want to go into that, the glass, ", "declines"), (story.strip(), "tells")]
     went_on = move_for(moment(quiet, *acts))
     assert went_on is not None and not went_on.text
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["And then what, please? With the young man, or with my mother?", "About the pendant or about the whole affair?"],
+)
+def test_who_asks_which_of_two_is_told_whichever(said: str) -> None:
+    assert whole(said, "asks_back").text.startswith("Whichever of the two")
+
+
+def test_who_begs_off_politely_and_tells_on_is_not_told_that_it_is_left() -> None:
+    begs = "I'd rather not go digging in that, if it's all the same to you."
+    story = "He's all right now, he's in Canada, works in forestry, and he's got a girl there with a dog and a boat."
+    left = move_for(moment(f"{begs} {story}", (begs, "declines"), (story, "tells")))
+    assert left is not None and (left.text, left.tells_on) == (policy().texts.declined[-1], True)

@@ -375,3 +375,17 @@ def test_slips_are_put_right_at_once_and_what_was_put_right_before_is_taken() ->
     assert (again.act, dict(again.details)) == ("corrects", {"right": "Four hundred and sixty"})
     for text in ("I tell a lie now and then.", "I put it right by the door.", "please scratch that bit about the tax"):
         assert not [one for one in said_outright(text, MORE) if one.act == "corrects"]
+
+
+def test_a_word_taken_back_in_the_next_sentence_is_put_right_at_once() -> None:
+    assert outright("I'd sign half the flats up tomorrow. Well, not tomorrow. But soon.") == [
+        ("corrects", PUT_RIGHT_AT_ONCE, True)
+    ]
+    assert not outright("I'd sign half the flats up. Well, not bad. But soon.")
+
+
+def test_what_somebody_would_be_glad_to_be_asked_is_asked() -> None:
+    (wish,) = said_outright(
+        "I was counting. And I'd be happy to be asked whose columns they were, but there we are.", MORE
+    )
+    assert (wish.act, dict(wish.details)) == ("wants_topic", {"topic": "whose columns they were"})

@@ -260,3 +260,10 @@ def test_a_piece_knows_whether_it_tells_of_what_is() -> None:
 )
 def test_what_would_lose_its_point_is_not_said_back(answer: str) -> None:
     assert not [back for back in said(answer) if not re.search("dear|just|only", back)]
+
+
+@pytest.mark.parametrize(
+    "answer", ["I had a bit of a cry.", "It still gets me in the throat.", "I don't go round telling it."]
+)
+def test_tears_are_not_said_back(answer: str) -> None:
+    assert not said(answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.language.offline.phrasings import phrasing
-from pipeline.language.offline.telling import NOTHING, Telling, about_focus, fit, telling_of
+from pipeline.language.offline.telling import NOTHING, Telling, about_focus, fit, telling_of, told_by
 
 ENGLISH = phrasing("en")
 
@@ -172,3 +172,15 @@ def test_what_somebody_said_for_the_first_time_weighs_most() -> None:
 
 def test_silence_that_is_told_of_is_no_end_of_telling() -> None:
     assert not told("There was a bit of a crackle, then nothing. I gave it a tap on top, but no joy.").exhausted
+
+
+@pytest.mark.parametrize(
+    ("answer", "exhausted"),
+    [
+        ("There's nothing more to say about that.", True),
+        ("There's nothing more to say about that. Maybe that I don't always feel good about it on the bus.", False),
+        ("There's nothing more to say about that. Maybe later.", True),
+    ],
+)
+def test_who_says_that_this_was_all_and_goes_on_has_more(answer: str, exhausted: bool) -> None:
+    assert told_by((answer,), "en").exhausted == exhausted
