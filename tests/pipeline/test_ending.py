@@ -7,7 +7,7 @@ import pytest
 from pipeline.concept import MustAsk, PipelineSettings
 from pipeline.finished import NOTHING_LEFT, closes
 from pipeline.graph.tracker import NodeState, NodeStateTracker
-from pipeline.methodology import GuideTopic, Strategy
+from pipeline.methodology import Form, GuideTopic, Strategy
 from pipeline.ports import Extraction, QuestionRequest
 from pipeline.stages.continuation import saturation_reason
 from pipeline.stages.question import NOT_WHAT_ELSE
@@ -383,7 +383,7 @@ class Wearing(PlainWriter):
 @pytest.mark.parametrize("repeats", [True, False])
 async def test_the_guide_comes_before_what_else_there_is_once_more(repeats: bool) -> None:
     base = configuration()
-    topic = GuideTopic(id="least", label="What is disliked", questions={"en": ("What do you like least about it?",)})
+    topic = GuideTopic(id="least", label="What is disliked", questions={"en": (Form(ask="What do you like least about it?"),)})
     asks = Strategy(name="follow_guide", signal_weights={}, focus_mode="guide", node_binding="none")
     method = base.methodology.model_copy(update={"guide": (topic,), "strategies": (*base.methodology.strategies, asks)})
     interview = Interview(

@@ -124,19 +124,25 @@ def tells_of_tears(request: QuestionRequest, answer: str) -> bool:
     return _ends_with(speaking.wept, answer) and not _ends_with(speaking.laughs, answer)
 
 
+def tells_of_harm(request: QuestionRequest, answer: str) -> bool:
+    """Whether somebody tells at the end of an answer, and without laughing, that somebody came to harm."""
+    speaking = phrasing(request.language)
+    return _ends_with(speaking.harmed, answer) and not _ends_with(speaking.laughs, answer)
+
+
 def _ends_with(pattern: str, answer: str) -> bool:
     end = sentences(answer.casefold().replace("’", "'"))[-HEAVY_IN:]
     return any(re.search(pattern, sentence) for sentence in end)
 
 
 def answered(request: QuestionRequest, answer: str) -> str:
-    """What is said to tears, or to what nobody was told before; empty where neither was told, or lately."""
+    """What is said to tears, to harm, or to what nobody was told before; empty where none was told, or lately."""
     speaking = phrasing(request.language)
     said = (
         speaking.acknowledgements_confided
         if confides(request, answer)
         else speaking.acknowledgements_loss
-        if tells_of_tears(request, answer)
+        if tells_of_tears(request, answer) or tells_of_harm(request, answer)
         else ()
     )
     lately = request.all_questions[-CONFIDED_FOR:] or request.recent_questions

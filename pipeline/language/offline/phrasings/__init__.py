@@ -80,6 +80,7 @@ class LanguagePhrasing(BaseModel):
     confides: str = "(?!)"
     acknowledgements_confided: tuple[str, ...] = ()
     wept: str = "(?!)"
+    harmed: str = "(?!)"
     grumbles: str = "(?!)"
     tired_of_more: str = "(?!)"
     echo_weary: str = "(?!)"

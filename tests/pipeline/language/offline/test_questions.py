@@ -1297,6 +1297,10 @@ def test_why_something_matters_is_hardly_asked_outright() -> None:
         ("I put them on to take the bins out. I've told nobody that.", "Thank you for telling me that."),
         ("I'd have liked to sing it for him. I don't think I've told anybody that.", "Thank you for telling me that."),
         ("She was fine by then. I'm a nurse, I manage. But I cried afterwards.", "I'm sorry."),
+        ("I sat on the wall and had a bit of a cry. The blackbird didn't mind.", "I'm sorry."),
+        ("I've not told that to many people. It was the coffee that did it.", "Thank you for telling me that."),
+        ("She lay on the landing from two until I came in. I had the keys.", "I'm sorry."),
+        ("He had a stroke at Easter. We sold the boat.", "I'm sorry."),
     ],
 )
 def test_what_nobody_was_told_and_tears_are_answered_once(answer: str, before: str) -> None:
@@ -1307,7 +1311,10 @@ def test_what_nobody_was_told_and_tears_are_answered_once(answer: str, before: s
     assert not next(iter(wordings(again))).startswith(before)
 
 
-@pytest.mark.parametrize("answer", ["We laughed till I cried.", "She cried for an hour.", "I told him that."])
+@pytest.mark.parametrize(
+    "answer",
+    ["We laughed till I cried.", "She cried for an hour.", "I told him that.", "The cat lay on the floor all day."],
+)
 def test_other_tears_and_other_confidences_are_not(answer: str) -> None:
     strategy = _strategy("critical_incident", "deepen_narrative")
     asked = request("critical_incident", strategy, label="an hour", answer=f"We went home. {answer}", turn=5)
