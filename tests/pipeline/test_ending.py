@@ -383,7 +383,9 @@ class Wearing(PlainWriter):
 @pytest.mark.parametrize("repeats", [True, False])
 async def test_the_guide_comes_before_what_else_there_is_once_more(repeats: bool) -> None:
     base = configuration()
-    topic = GuideTopic(id="least", label="What is disliked", questions={"en": (Form(ask="What do you like least about it?"),)})
+    topic = GuideTopic(
+        id="least", label="What is disliked", questions={"en": (Form(ask="What do you like least about it?"),)}
+    )
     asks = Strategy(name="follow_guide", signal_weights={}, focus_mode="guide", node_binding="none")
     method = base.methodology.model_copy(update={"guide": (topic,), "strategies": (*base.methodology.strategies, asks)})
     interview = Interview(
