@@ -207,16 +207,6 @@ def _content(text: str) -> set[str]:
     return {word for word in key_of(text) if len(word) >= CONTENT and word not in PLAIN}
 
 
-def is_asked(target: Target) -> bool:
-    """Whether a question is about something that the respondent asks of the idea."""
-    return _kind_of(target) == "asks"
-
-
-def _kind_of(target: Target | None) -> str:
-    """What leads back to the idea; empty where a question is about something else."""
-    return target.ids[0].split(".")[0] if target is not None and target.kind == "lead" else ""
-
-
 def answer_to(target: Target | None, concept: Concept, texts: ConductTexts, turn: int, *, said: str) -> str:
     """What is said before the question that follows a question about the idea; empty before any other one.
 
@@ -228,7 +218,7 @@ def answer_to(target: Target | None, concept: Concept, texts: ConductTexts, turn
         said: the respondent's message; a question that ends it need not be said again.
     What is quoted is what answers the question, or what was not noticed; where the description has no answer, nothing.
     """
-    kind = _kind_of(target)
+    kind = target.ids[0].split(".")[0] if target is not None and target.kind == "lead" else ""
     if target is None or kind not in ANSWERED or not texts.idea_silent:
         return ""
     element = target.ids[1] if len(target.ids) > 1 else None

@@ -37,7 +37,7 @@ from pipeline.ports import (
     QuestionRequest,
     SaysBack,
 )
-from pipeline.question.answering import answer_in, answer_to, is_asked
+from pipeline.question.answering import answer_in, answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.request import rephrase_request
 from pipeline.requesting import Requests, answered, tells
@@ -50,8 +50,6 @@ APOLOGISES: frozenset[Act] = frozenset({"asks_back", "complains", "corrects"})
 """What is answered by an apology."""
 EARLY = 6
 """Turns up to which that is so."""
-ASKED = "the respondent asks it of the idea"
-"""Why what they ask is gone on with."""
 HEARD_OUT = 12
 """Words of the last answer of all from which on it is acknowledged."""
 NOT_WHAT_ELSE = "what was asked was left, and what else there is was asked before: the next topic of the guide"
@@ -119,7 +117,6 @@ class QuestionStage:
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:
             return await asking.verbatim(in_one(before, chosen.injected), "moderator")
-        self._to_what_is_asked(context, move)
         described = self._described(context)
         if described:
             before = move.help if move is not None and move.act == "asks_interviewer" else before
@@ -137,21 +134,6 @@ class QuestionStage:
         if answer and move is not None and move.act == "asks_interviewer":
             before = move.help  # One answer is enough, and this one says what the description has.
         return await self._asked(context, asking, in_one(before, answer))
-
-    @staticmethod
-    def _to_what_is_asked(context: TurnContext, move: Move | None) -> None:
-        """Go on with what is asked of an idea whose description does not say it: it is asked back what they expect."""
-        decision, going = context.get(StrategyOutput).decision, context.get(ContinuationOutput)
-        if move is None or move.act != "asks_interviewer" or decision is None or going.ask_closing or going.because:
-            return
-        if not context.configuration.concept.stimulus or not asks_of_idea(context.answer.text, context.state.language):
-            return
-        asked = (one for one in decision.candidates if one.target is not None and is_asked(one.target))
-        found = next((one for one in asked if not one.is_ruled_out), None)
-        if found is None or found.target is None or (going.focus is not None and is_asked(going.focus.target)):
-            return
-        focus = Focus(target=found.target, label=found.target.label)
-        context.replace(continued(context, "", strategy=found.strategy, focus=focus, because=ASKED))
 
     @staticmethod
     def _described(context: TurnContext) -> str:

@@ -479,3 +479,59 @@ async def test_what_was_told_long_ago_is_put_right_in_the_graph() -> None:
     live = [node.label for node in talk.state.surface_graph().live_nodes()]
     assert "write the list on Sunday" not in live
     assert any("saturday" in label.lower() for label in live)
+
+
+async def test_writer_is_told_the_whole_answer_what_is_said_before_and_what_was_done() -> None:
+    said = "It is sweet and I drink it every single morning. Who reads this?"
+    talk = interview(
+        {
+            said: [
+                ("It is sweet and I drink it every single morning.", "tells"),
+                ("Who reads this?", "asks_interviewer", {"about": "readers"}),
+            ]
+        }
+    )
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(said, concepts(("sweet", "attribute")))
+    request = talk.writer.requests[-1]
+    assert request.briefing.answer == said
+    assert request.briefing.conversation[-1].text == "It is sweet and I drink it every single morning."
+    assert request.briefing.did == ("asked you something",)
+    assert request.follows_reply and request.reply == conduct_policy().texts.facts["readers"]
+
+
+async def test_writer_is_told_for_two_answers_that_somebody_was_moved() -> None:
+    talk = interview({"I'm crying now.": [("I'm crying now.", "distress")]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say("I'm crying now.")
+    for number, moved in enumerate((True, True, False)):
+        await talk.say(f"It was the {number}th cup on the wall.", concepts((f"cup {number}", "attribute")))
+        told = talk.writer.requests[-1].briefing.did
+        assert any("was moved" in did for did in told) == moved
+
+
+async def test_what_stands_beside_a_refusal_is_marked() -> None:
+    begs = "I don't want to go into that, the glass,"
+    told, rest, after = (
+        "She put down two glasses.",
+        "so let's leave it.",
+        "The lad came over and asked about the birds.",
+    )
+    said = f"{told} {begs} {rest} {after}"
+    talk = interview({said: [(told, "tells"), (begs, "declines"), (f"{rest} {after}", "tells")]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say(said, concepts(("lad", "attribute")))
+    assert talk.writer.requests[-1].lines[-1].refused == (told, rest)
+
+
+async def test_thread_is_found_again_behind_a_message_that_told_next_to_nothing() -> None:
+    talk = interview(
+        {
+            "Yes, well. Hang on.": [("Yes, well.", "tells"), ("Hang on.", "wants_pause")],
+            "Where were we?": [("Where were we?", "asks_back", {"about": WHERE})],
+        }
+    )
+    await talk.say("You can't run off with a full cup, that is what I mean.", concepts(("cup", "attribute")))
+    await talk.say("Yes, well. Hang on.")
+    await talk.say("Where were we?")
+    assert "a full cup" in talk.state.utterances[-1].text

@@ -18,6 +18,7 @@ from pipeline.strategies import Move
 from tests.support.interview import (
     Interview,
     PlainWriter,
+    ScriptedReader,
     concepts,
     conduct_policy,
     configuration,
@@ -278,9 +279,16 @@ class StaysAtFirst(Stays):
 
 
 async def demanding(
-    answers: Sequence[str], writer: PlainWriter | None = None, shown: str | None = None
+    answers: Sequence[str], writer: PlainWriter | None = None, shown: str | None = None, asks: Sequence[str] = ()
 ) -> tuple[list[bool], Interview]:
-    """For each answer to a concept test whether what the concept demands was asked after it."""
+    """For each answer to a concept test whether what the concept demands was asked after it.
+
+    Args:
+        answers: to say.
+        writer: of questions.
+        shown: the idea in words.
+        asks: answers of which the last sentence is heard as a question to the interviewer.
+    """
     plain = configuration()
     file = Library(PipelineSettings()).configuration("coffee_mec", engine="arbitration").engine_file
     elements = tuple(Element(id=f"e{n}", label=f"the {n}th shelf of it") for n in range(9))
@@ -290,7 +298,9 @@ async def demanding(
         update={"concept": plain.concept.model_copy(update=changes), "engine_file": file, "conduct": conduct_policy()}
     )
     state = new_state(max_turns=15, engine="arbitration")
-    interview = Interview(configuration=configured, state=state, writer=writer or PlainWriter())
+    heard = {one: [(f"{one.split('. ')[0]}.", "tells"), (one.split(". ")[1], "asks_interviewer")] for one in asks}
+    reader = ScriptedReader(heard)  # type: ignore[arg-type]
+    interview = Interview(configuration=configured, state=state, writer=writer or PlainWriter(), reader=reader)
     asked = []
     for said in answers:
         await interview.say(said, concepts((said[:20], "attribute")))
@@ -317,6 +327,19 @@ async def test_question_about_the_idea_is_answered_before_what_the_concept_deman
     told, plain = await demanding([LONG, LONG], shown="Nine shelves.")
     assert told == [False, True]
     assert not any(silent in plain.state.utterances[-1].text for silent in conduct_policy().texts.idea_silent)
+
+
+async def test_question_that_the_description_leaves_open_is_gone_on_with() -> None:
+    asks = [
+        f"I would put the {number} cups on it and the plates. Would there be a rate for {number} flats?"
+        for number in ("two", "three", "nine", "ten")
+    ]
+    _, interview = await demanding([LONG, LONG, *asks], shown="Nine shelves.", asks=asks)
+    for outcome in interview.outcomes[-len(asks) :]:
+        assert outcome.record is not None and outcome.record.target is not None
+        assert outcome.record.target.ids[0].startswith("asks.")
+        said = next(one for one in reversed(outcome.state.utterances) if one.speaker == "interviewer").text
+        assert any(said.startswith(silent) for silent in conduct_policy().texts.idea_silent)
 
 
 async def test_what_a_concept_test_demands_is_asked_where_it_breaks_nothing_off() -> None:

@@ -382,3 +382,27 @@ def test_who_chooses_goes_by_the_engine_and_the_concept(
     settled = given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}})
     assert chosen_by_writer(settled, compares=compares) is chooses
     assert keeps_strategy(settled) is keeps
+
+
+def test_model_is_offered_the_next_topic_of_the_guide_however_it_scores() -> None:
+    chosen = small_methodology().strategies
+    asking = next(s.name for s in chosen if s.node_binding == "required")
+    known = Strategies(chosen)
+    topic = ScoredCandidate(
+        strategy=asking,
+        target=Target(kind="topic", ids=("least",), label="What is disliked"),
+        final_score=-5.0,
+        rank=9,
+        selected=False,
+    )
+    first = candidate(asking, "a", 2.0, selected=True)
+    made = decision(first, candidate(asking, "b", 1.9), topic)
+    assert [one.target.label for one in offered(made, known, alone=True) if one.target] == [
+        "a",
+        "b",
+        "What is disliked",
+    ]
+    assert offered(made, known) == made.candidates[:2]
+    assert offered(decision(first), known, alone=True) == (first,)
+    out = topic.model_copy(update={"terms": (Term(kind="multiplied", name="k", amount=0.0),)})
+    assert offered(decision(first, out), known, alone=True) == (first,)

@@ -170,6 +170,12 @@ def test_what_was_put_right_at_once_is_not_said_back(back: SayingBack) -> None:
     assert back.most(moment) < back.most(request(lines=lines))
 
 
+def test_what_somebody_would_not_go_into_is_not_said_back(back: SayingBack) -> None:
+    lines = (Line(speaker="interviewer", text="What happened?"), Line(speaker="respondent", text=ANSWER))
+    refused = lines[1].model_copy(update={"refused": ("She didn't dare to.", ANSWER.split(". ")[-1])})
+    assert len(back.found(request(lines=(lines[0], refused)))) < len(back.found(request(lines=lines)))
+
+
 def test_nothing_of_another_sentence_is_said_back_in_a_concept_test(back: SayingBack) -> None:
     assert back.found(request(focus_label="the price", focus_quote="the price", stimulus="A van.")) == ()
 
