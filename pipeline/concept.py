@@ -172,8 +172,8 @@ class Concept(Spec):
     choice: Literal["engine", "model"] | None = Field(
         default=None,
         description="Who chooses between candidates that score nearly alike: the engine, or the writer of questions: a "
-        "language model, or offline the ranker. If not given: the writer with `signal_pools`; with `two_tier` the "
-        "ranker, between what was just said; else the engine.",
+        "language model, or offline the ranker. If not given: the writer with `signal_pools` and where the concept has "
+        "`elements`; with `two_tier` the ranker, between what was just said; else the engine.",
     )
     objective: str = Field(default="", description="What the research wants to know, for the interviewer.")
     context: ConceptContext | None = Field(default=None, description="Nested form of the objective.")

@@ -97,7 +97,9 @@ def chosen_freely(context: TurnContext, quote: str) -> ContinuationOutput:
     said = [(u.id, u.turn_number, u.text) for u in context.state.utterances if u.speaker == "respondent"]
     said.append((heard.utterance.id, turn, context.answer.text))
     found = next((one for one in reversed(said) if quote.casefold() in one[2].casefold()), said[-1])
-    return _about(context, _told_by(context, quote, *found), CHOSEN_FREELY)
+    # In a concept test that is to stay with what was said, whatever part of the idea was to come.
+    stays = next(iter(sorted(context.strategies.stays)), None)
+    return _about(context, _told_by(context, quote, *found), CHOSEN_FREELY, strategy=stays)
 
 
 def _told_by(context: TurnContext, quote: str, utterance_id: str, turn: int, text: str) -> Target:
@@ -117,11 +119,11 @@ def _told_by(context: TurnContext, quote: str, utterance_id: str, turn: int, tex
     return Target.sentence(turn, number, said[number] if said else quote)
 
 
-def _about(context: TurnContext, target: Target, because: str) -> ContinuationOutput:
-    """How the interview goes on with something else than was chosen, by the same strategy."""
+def _about(context: TurnContext, target: Target, because: str, *, strategy: str | None = None) -> ContinuationOutput:
+    """How the interview goes on with something else than was chosen, by the same strategy unless another is given."""
     going, turn = context.get(ContinuationOutput), context.get(ContextOutput).turn_number
     focus = focus_of(target, context.get(StrategyOutput).tracker, context.get(GraphOutput).graph, turn)
-    return continued(context, "", strategy=going.strategy, focus=focus, because=because)
+    return continued(context, "", strategy=strategy or going.strategy, focus=focus, because=because)
 
 
 def _shared(one: str, other: str) -> int:

@@ -370,7 +370,8 @@ def test_what_was_just_said_is_weighed_against_the_choice_and_the_best_of_each_l
         ("two_tier", None, False, False, True),
         ("arbitration", None, True, False, True),
         ("arbitration with parts", None, True, True, True),
-        ("arbitration with parts", None, False, False, True),
+        ("arbitration with parts", None, False, True, True),
+        ("arbitration", None, False, False, True),
     ],
 )
 def test_who_chooses_goes_by_the_engine_and_the_concept(
