@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
@@ -279,7 +279,11 @@ class StaysAtFirst(Stays):
 
 
 async def demanding(
-    answers: Sequence[str], writer: PlainWriter | None = None, shown: str | None = None, asks: Sequence[str] = ()
+    answers: Sequence[str],
+    writer: PlainWriter | None = None,
+    shown: str | None = None,
+    asks: Sequence[str] = (),
+    prompt: str = "",
 ) -> tuple[list[bool], Interview]:
     """For each answer to a concept test whether what the concept demands was asked after it.
 
@@ -288,6 +292,7 @@ async def demanding(
         writer: of questions.
         shown: the idea in words.
         asks: answers of which the last sentence is heard as a question to the interviewer.
+        prompt: by which questions are written.
     """
     plain = configuration()
     file = Library(PipelineSettings()).configuration("coffee_mec", engine="arbitration").engine_file
@@ -296,7 +301,7 @@ async def demanding(
     changes = {"elements": elements, "engine": "arbitration", "must_ask": demanded, "stimulus": shown}
     configured = plain.model_copy(
         update={"concept": plain.concept.model_copy(update=changes), "engine_file": file, "conduct": conduct_policy()}
-    )
+    ).model_copy(update={"prompts": {"question": prompt}} if prompt else {})
     state = new_state(max_turns=15, engine="arbitration")
     heard = {one: [(f"{one.split('. ')[0]}.", "tells"), (one.split(". ")[1], "asks_interviewer")] for one in asks}
     reader = ScriptedReader(heard)  # type: ignore[arg-type]
@@ -327,6 +332,22 @@ async def test_question_about_the_idea_is_answered_before_what_the_concept_deman
     told, plain = await demanding([LONG, LONG], shown="Nine shelves.")
     assert told == [False, True]
     assert not any(silent in plain.state.utterances[-1].text for silent in conduct_policy().texts.idea_silent)
+
+
+class TakingOtherWords(PlainWriter):
+    """A language model that goes on from words of its own choice wherever it may."""
+
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+        self.requests.append(request)
+        if request.offers:
+            yield "[0: the two bowls]"
+        yield f"What happened then, the {request.turn_number}th time?"
+
+
+async def test_what_a_model_takes_itself_in_a_concept_test_stays_with_what_was_said() -> None:
+    _, interview = await demanding([LONG, LONG, LONG], TakingOtherWords(), shown="Nine shelves.", prompt="{{ offers }}")
+    chosen = [one.record for one in interview.outcomes if one.record is not None and one.record.question.own]
+    assert chosen and {record.strategy for record in chosen} == {"stay"}
 
 
 async def test_question_that_the_description_leaves_open_is_gone_on_with() -> None:

@@ -13,7 +13,7 @@ from pipeline.errors import LLMUnavailable
 from pipeline.focus import Target
 from pipeline.offers import MOST, MOST_COMPARED, chosen_by_writer, in_a_row, keeps_strategy, offered, weighed
 from pipeline.ports import QuestionRequest
-from pipeline.question.asking import Questioner, Weighing
+from pipeline.question.asking import OWN_PURPOSE, Questioner, Weighing
 from pipeline.state import Directive, FocusEntry
 from pipeline.strategies import Move, Strategies
 from pipeline.ways import CHOSEN_FREELY, SAID_BACK
@@ -116,6 +116,7 @@ async def test_words_of_an_earlier_answer_can_be_chosen_and_are_written_about_ag
     await interview.say("I bought it in May with my sister.", concepts(("bought it in May", "attribute")))
     again, asked = writer.requests[-1], interview.state.question
     assert (again.focus_label, again.offers) == ("is cheap", ())
+    assert again.strategy is not None and again.strategy.description == OWN_PURPOSE
     assert asked is not None and asked.focus_label == "cheap"
 
 
