@@ -1592,3 +1592,11 @@ def test_who_leaves_what_was_asked_is_not_asked_again_what_else_there_is() -> No
     assert not _repeats_what_else(late("Nothing much, that was it.").model_copy(update={"spent": True}))
     assert not _repeats_what_else(left.model_copy(update={"stimulus": "Two lamps."}))
     assert not _repeats_what_else(late("We had a whiteboard on the fridge once.", broad))
+
+
+@pytest.mark.parametrize("replied", [True, False])
+def test_that_it_is_put_differently_is_said_once(replied: bool) -> None:
+    asked = request("critical_incident", None, answer="And then what?", turn=5).model_copy(
+        update={"kind": "rephrase", "original": "", "follows_reply": replied}
+    )
+    assert any("more simply" in text.casefold() for text in wordings(asked)) is not replied
