@@ -229,9 +229,18 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+_WHAT_MATTERS = re.compile(
+    r"\b(?:the (?:thing|point|trouble|problem) is|what (?:really |actually )?(?:matters|counts|gets me|bothers me"
+    r"|stays(?: with me)?|i (?:never|haven['’]?t) (?:said|told)))\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody goes on to what matters."""
+
+
 def says_enough(text: str, acts: tuple[HeardAct, ...]) -> bool:
     """Whether somebody has no more to tell of what was asked, and does not tell on for long after they say so."""
-    return any(act.about == ENOUGH and act.sure and len(text[act.end :].split()) < TELLS_ON for act in acts)
+    ends = [act.end for act in acts if act.about == ENOUGH and act.sure]
+    return any(len(text[end:].split()) < TELLS_ON and not _WHAT_MATTERS.search(text[end:]) for end in ends)
 
 
 def put_right_at_once(text: str, acts: tuple[HeardAct, ...]) -> tuple[str, ...]:

@@ -142,7 +142,9 @@ _ONE_OF = re.compile(
     r"\b(?:what|which)\b,? [^.!?]{0,40}\bor\b[^.!?]{1,40}\?"
     r"|^\W*(?:about )?(?:the|my|that) [^.!?,]{1,30} or [^.!?]{1,40}\?"
     r"|\b(?P<at>with|from|about|at|of|to) (?:the|my|her|his|our|their) [^.!?,]{1,30},? or (?P=at) (?:the|my|her|his|our"
-    r"|their) [^.!?]{1,40}\?",
+    r"|their) [^.!?]{1,40}\?"
+    r"|(?:^|[.!?] +)\W*(?:do you mean )?(?:with|from|about|at|of|to|on|in|for|the) [^.!?,]{1,40},? or "
+    r"(?:with|from|about|at|of|to|on|in|for|the) [^.!?,]{1,40}\??\W*$",
     re.IGNORECASE,
 )
 """Asks which of two things is meant: “more about what, the door or the people?”"""
@@ -671,7 +673,10 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if refused is not None:
         return _declines(moment, refused)  # “That's the second time you ask. I'd rather not make an opera of it.”
     if heard.about == ENOUGH:
-        return _enough(moment)
+        others = [one for one in moment.acts if one.act == "complains" and one.about != ENOUGH and one.sure]
+        by_rule = next((one for one in others if one.heard_by == "rules"), None)
+        goes_on = by_rule is not None and not says_enough(moment.said, moment.acts)
+        return _complains(moment, by_rule) if goes_on and by_rule is not None else _enough(moment)
     if heard.about == "told":
         # Whoever tells something new all the same is listened to; a long apology would be deaf to it, none as well.
         answers = moment.told_words >= STORY_WORDS

@@ -129,6 +129,8 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         (
             r"what(?:'?s| is| are) (?:all )?(?:this|that|it|these(?: questions)?|the survey|the study)(?: all)? for"
             r"(?: anyway| exactly| actually| then)?",
+            r"(?:why,? )?what(?:'?s| has| have| does| do) (?:that|this|it)(?: got| have)? to do with"
+            rf" (?:it|this|that|anything|(?:my|the) \w+)\b{_MORE}",
         ),
     ),
     (

@@ -128,7 +128,9 @@ _ENDS_IN_BUT: Final = re.compile(r"^[^.!?]*\w,? but\W*$", re.IGNORECASE)
 _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "spent": re.compile(
-            rf"^(?:and )?just like that$|\bit(?:['’]s| is) the same(?: thing)?$|{_LEFT_OPEN}", re.IGNORECASE
+            r"\b(?:main|whole|biggest|real) (?:thing|point|reason|problem)\b|^(?:and )?just like that$"
+            rf"|\bit(?:['’]s| is) the same(?: thing)?$|{_LEFT_OPEN}",
+            re.IGNORECASE,
         ),
         "declines": re.compile(
             rf"{_LEFT_OPEN}|\bwhat i (?:do not|don['’]?t|never|did not|didn['’]?t)\b|\bnot saying\b|\banother story\b",

@@ -186,6 +186,9 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
         r"\bi(?:'?m| am| was| work(?:ed)?)(?: as)? (?:the|an?) (?:\w+ ){0,2}(?:secretary|teacher|nurse|assistant|cook"
         r"|cleaner|caretaker|driver|manager|receptionist|lecturer|librarian|dinner lady|mother|father|mum|dad)\b"
         r"|\b(?:i'?m|i am)(?: only| just| already| now| still| nearly)? (?:1[89]|[2-9]\d)\b"
+        r"|\b(?:when|till?|until|since|by the time) i (?:turned|was|hit) (?:1[89]|[2-9]\d)\b"
+        r"|\b(?:since|after|finished|left|at|from) uni(?:versity)?\b|\bstudent (?:account|loan|overdraft)\b"
+        r"|\b(?:years?|yrs) off (?:me|my life)\b|\bi(?:'?m| am) the eldest(?!.*\b(?:school|primary|year|\d))"
         r"|^(?!.*\b(?:i'?m|i am|my)\b.{0,12}\b(?:1[0-7]|[89])\b).*\b(?:he|she|they|sons?|daughters?|boys?|girls?"
         r"|kids?|child(?:ren)?"
         r"|brothers?|sisters?|grand\w+|nephews?|nieces?)(?:'s|'re| is| are| was| were)?(?: only| now"
@@ -213,6 +216,30 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     ),
 }
 """What respondents say of themselves against what the reader alone would hear."""
+YOUNG = re.compile(
+    r"\b(?:[4-9]|1[0-7])\b(?! (?:hours?|hrs?|mins?|minutes|days?|weeks?|months?|years|yrs|quid|pounds|euros|times"
+    r"|people|pairs|miles|km|k|gb|gigs?|percent|am|pm|per|out|of|at|on|for)\b)"
+    r"|\b(?:four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|18)\b"
+    r"|\b(?:1[0-7]|[4-9])(?:th|yo|yr)\b|\b(?:year|yr|y|grade|class|u|form|key stage) ?\d|\b\d+(?:st|nd|rd|th) grade"
+    r"|\bunder[- ]|\b\d[a-z]\b|\byear (?:\w+[snt]\b)|\b(?:first|second|third|fourth|fifth|sixth) (?:class|year|form)\b"
+    r"|\b(?:head of year|grade (?:one|two|three)|spellings|sophomore|freshman|junior|communion|period|lates)\b"
+    r"|\btall enough\b"
+    r"|\b(?:\w*teen\w*|school\w*|teacher\w*|homework|pupil\w*|gcse\w*|a[- ]levels?|sats|maths|sixth|primary|secondary"
+    r"|infants|playground|tutor|mocks?|minor|under ?age\w*|kids?|child\w*|youngest|too young|old enough|grown[- ]?ups?"
+    r"|allowed|pocket money|birthday|turn(?:ing|ed)?|guardian\w*|permission|not old|adults?|scouts?|brownies|cubs|youth"
+    r"|paper round|detention|uniform|prom|halls|provisional|legal\w*|my class|older than me|older like|licen[cs]e"
+    r"|my (?:mum|dad|parents?|nan|gran)\w* (?:lets?|won'?t|doesn'?t|don'?t|has to|have to|makes?|signs?|signed|pays?"
+    r"|buys?|says?|drives?|drops?|picks?))\b",
+    re.IGNORECASE,
+)
+"""Words without one of which nobody is taken for a child by the reader alone in what was typed without a capital."""
+SENT = re.compile(
+    r"\d|@|[A-Z]\w+ [A-Z]\w+|(?i:\b(?:name(?:'s|s| is| was)|my name|name (?:him|her|it)|called|he's|she's|it's"
+    r"|that's|(?:number|mobile|code|password|email)(?:'s|s| is| was| down)|mr|mister|mrs|missus|miss|reverend|dot"
+    r"|street|lane|road|under|(?:oh|zero|one|two|three|four|five|six|seven|eight|nine|double)(?: \w+)?"
+    r" (?:oh|zero|one|two|three|four|five|six|seven|eight|nine|double))\b)"
+)
+"""Words without which the reader alone hears no names, addresses or numbers: “it was on her name” sends none."""
 OF_NO_TIME: frozenset[Act] = frozenset({"wants_pause", "minor"})
 """What nobody does by saying when something was, …"""
 SHORTLY_WHEN = 25
@@ -380,6 +407,8 @@ class ActHearing:
         chances = clause_chances(self._network, text, question, clauses)
         story = len(text.split()) >= IN_A_STORY
         denied: set[Act] = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
+        if text.islower() and not YOUNG.search(text):
+            denied.add("minor")
         goes_on = GOES_ON.search(text) is not None
         if goes_on:
             denied |= ENDS
@@ -603,6 +632,8 @@ class ActHearing:
             ):
                 continue
             if story and act in NAMED_IN_A_STORY and not NAMED_IN_A_STORY[act].search(clause.text):
+                continue
+            if act == "personal_data" and not SENT.search(clause.text):
                 continue
             sure = chance >= threshold.sure and act not in ASKED_BACK
             about = about_of(clause.text) if act == "asks_interviewer" else ""

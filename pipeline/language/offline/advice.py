@@ -76,8 +76,8 @@ class Adviser:
         english = request.language.casefold().startswith("en")
         if not english or not last or last[0].speaker != "respondent" or not last[0].text.strip():
             return ()
-        if len(last[0].text.split()) > LONGEST_REMEMBERED:
-            return ()
+        if len(last[0].text.split()) > LONGEST_REMEMBERED or last[0].text.islower():
+            return ()  # Of what was typed without a capital the model hears deaths where there are none.
         return self._told_of(said[-1] if said else "", last[0].text)
 
     def _losses_in(self, asked: str, answer: str) -> tuple[str, ...]:
