@@ -29,8 +29,12 @@ which on two of the latest are."""
 ONLY_SAYS_SO = 8
 """Words of an answer up to which it says nothing but that this was all."""
 
+CLOSING_STRATEGY = "Closing strategy selected"
+FEW_TURNS_LEFT = "Few turns left"
 LITTLE_PROMISED = "little_promised"
 """Why an interview ends of which the writer finds that nothing it could ask promises much."""
+TOLD_AT_THE_END = "told_at_the_end"
+"""Why it is asked once more what the answer to the closing question brought."""
 
 
 def nothing_left(context: TurnContext) -> bool:
@@ -72,6 +76,19 @@ def closing_now(context: TurnContext) -> ContinuationOutput | None:
     if agenda.demanded(measured.guide) or agenda.to_ask(measured.guide) or rating_due(measured.grid) is not None:
         return None
     return continued(context, LITTLE_PROMISED, strategy=closing.name, closing=True)
+
+
+def asked_once_more(context: TurnContext) -> ContinuationOutput | None:
+    """A question about what the answer to the closing question brought, in place of the end; None where no turn is
+    left for it, where one was asked already, or where something else is to be said.
+    """
+    start, closing = context.get(ContextOutput), context.strategies.closing
+    if not start.closing or start.correcting or start.turn_number >= start.max_turns or closing is None:
+        return None
+    asked = sum(utterance.kind == "closing_question" for utterance in context.state.utterances)
+    if asked != 1 or context.get(StrategyOutput).move is not None or context.answer.kind != "answer":
+        return None
+    return continued(context, TOLD_AT_THE_END, strategy=closing.name, closing=True)
 
 
 def continued(

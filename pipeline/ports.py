@@ -500,6 +500,8 @@ class QuestionRequest(Record):
     """The respondent has just refused, or asked for something else: nothing of the last answer is asked about."""
     spent: bool = False
     """The respondent has no more to tell of what was asked: it is left."""
+    after_closing: bool = False
+    """The closing question was asked and answered, and what the answer brought is asked about once."""
     composed: bool = False
     """Somebody who was moved says that it can go on, and nothing else: nothing of the last answer is asked about."""
     follows_reply: bool = False
@@ -601,6 +603,15 @@ class FindsLittle(Protocol):
 
     async def finds_little(self, request: QuestionRequest) -> bool:
         """Whether the closing question should come in place of this one."""
+        ...
+
+
+@runtime_checkable
+class HearsOut(Protocol):
+    """A writer that knows when something was told so late that an interview should not end right behind it."""
+
+    async def left_to_tell(self, request: QuestionRequest) -> str:
+        """The words of the last answer that should be asked about before the end; empty without any."""
         ...
 
 

@@ -138,6 +138,7 @@ def _request(
         focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
         focus_is_last_said=_is_last_said(context, focus),
         unheard=_is_unheard(context, going),
+        after_closing=going.ask_closing and start.closing and not start.correcting,
         complained=_is_put_out(context, chosen.move),
         **_left_by(context, chosen.move),
         focus_stance=node.stance if node else 0,

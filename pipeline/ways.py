@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.context import TurnContext
-from pipeline.continuing import continued
+from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, continued
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
@@ -29,6 +29,8 @@ SAID_BACK = "of what was just said, what the question says back promised most"
 """Why something else of an answer is asked about than the engine chose, …"""
 CHOSEN_FREELY = "none of what was offered was what the language model would ask about: it went on from other words"
 """… and why by a language model."""
+TOLD_LATE = "the closing question is due, and what was just told weighs too much to be the end"
+"""Why the closing question waits."""
 
 Way = tuple[ScoredCandidate, ContinuationOutput]
 """How an interview can go on: a candidate, and what follows from it."""
@@ -100,6 +102,33 @@ def chosen_freely(context: TurnContext, quote: str) -> ContinuationOutput:
     # In a concept test that is to stay with what was said, whatever part of the idea was to come.
     stays = next(iter(sorted(context.strategies.stays)), None)
     return _about(context, _told_by(context, quote, *found), CHOSEN_FREELY, strategy=stays)
+
+
+def put_off(context: TurnContext, quote: str) -> ContinuationOutput | None:
+    """How the interview goes on for a turn where the closing question is due and something was told that weighs.
+
+    None where no turn would be left for what the closing question brings, or nothing could be asked.
+
+    Args:
+        context: of the turn.
+        quote: what weighs, of this answer; empty where the engine's choice is asked, because nobody knows what weighs.
+    """
+    start, chosen, going = context.get(ContextOutput), context.get(StrategyOutput), context.get(ContinuationOutput)
+    if going.reason not in (FEW_TURNS_LEFT, CLOSING_STRATEGY) or chosen.decision is None or chosen.move is not None:
+        return None
+    if start.turn_number + 2 > start.max_turns:
+        return None
+    if not quote:
+        by_turns = going.reason == FEW_TURNS_LEFT
+        return continued(context, "", strategy=chosen.decision.strategy, focus=chosen.focus) if by_turns else None
+    names = (chosen.decision.strategy, *(candidate.strategy for candidate in chosen.decision.candidates))
+    found = (context.strategies.find(name) for name in names)
+    strategy = next((one.name for one in found if one is not None and one.node_binding == "required"), None)
+    if strategy is None:
+        return None
+    heard = context.get(UtteranceOutput)
+    told = _told_by(context, quote, heard.utterance.id, start.turn_number, heard.content or context.answer.text)
+    return _about(context, told, TOLD_LATE, strategy=strategy)
 
 
 def _told_by(context: TurnContext, quote: str, utterance_id: str, turn: int, text: str) -> Target:

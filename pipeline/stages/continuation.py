@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
-from pipeline.continuing import continued, nothing_left
+from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, continued, nothing_left
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput, UtteranceOutput
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
@@ -22,11 +22,10 @@ from pipeline.state import SaturationMetrics
 from pipeline.strategies import Strategies
 
 MAXIMUM_TURNS = "Maximum turns reached"
-CLOSING_STRATEGY = "Closing strategy selected"
 CLOSING_ANSWERED = "Closing question answered"
-FEW_TURNS_LEFT = "Few turns left"
-LONG = 8
-"""Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
+LONG, FEW = 8, 2
+"""Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard;
+and turns that are left then."""
 GUIDE_FINISHED = "guide_finished"
 NOTHING_LEFT = "nothing_left"
 ROOM = 2
@@ -75,9 +74,9 @@ def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
 
 
 def _last_chance(context: TurnContext) -> bool:
-    """Whether the closing question has to come now, so that it can be answered."""
+    """Whether the closing question is due, so that it can be answered and what that brings can be asked about."""
     start = context.get(ContextOutput)
-    return start.max_turns - start.turn_number == 1
+    return start.max_turns - start.turn_number <= FEW
 
 
 def _at_a_break(context: TurnContext, decision: Decision) -> bool:
@@ -129,15 +128,16 @@ class ContinuationStage:
 
         0. The interviewer replies to an act, and no new question follows: nothing changes here.
         1. A correction of the answer to the closing question: the closing question again, if turns are left.
-        2. The closing question was answered, or this was the last turn: the end. Who was told that it ends is not asked
-           on, whatever the answer brought.
+        2. The closing question was answered, or this was the last turn: the end. The stage `question` may ask once
+           about what that answer brought, where a turn is left.
         3. A moderator's question: go on with it.
         4. What the concept demands is still open, and the interview would close or its turns are only just enough:
            that question. Elements press for turns unless the engine weighs them against what people bring up.
         5. It would close, and a repertory grid was not rated: the ratings.
         6. The engine chose the closing strategy: the closing question.
         7. The respondent says that there is no more to tell, again and again or late in the interview; or, in a long
-           one, no turn more is left than the closing question needs: the closing question.
+           one, no turns more are left than the closing question and one about its answer need: the closing question.
+           With both left, the stage `question` may put it off for a turn.
         8. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
            on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
            While topics of a guide are open, or a grid needs something, only answers that bring nothing saturate.

@@ -10,7 +10,7 @@ from pipeline.acts import Act, says_enough
 from pipeline.concept import demands_of
 from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
-from pipeline.continuing import closing_now, continued
+from pipeline.continuing import asked_once_more, closing_now, continued
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
@@ -32,6 +32,7 @@ from pipeline.ports import (
     ComparesWordings,
     Consoles,
     FindsLittle,
+    HearsOut,
     Offer,
     Parser,
     QuestionRequest,
@@ -41,7 +42,17 @@ from pipeline.question.answering import answer_in, answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.request import rephrase_request
 from pipeline.requesting import Requests, answered, tells
-from pipeline.ways import Way, chosen_freely, made, may_stay, said_instead, ways_of, ways_to_stay, weighing_of
+from pipeline.ways import (
+    Way,
+    chosen_freely,
+    made,
+    may_stay,
+    put_off,
+    said_instead,
+    ways_of,
+    ways_to_stay,
+    weighing_of,
+)
 
 DEMANDED, DEMANDED_EARLY = 0.8, 2.3
 """What the concept's own question is worth at a break, 0 to 3: of 19 such questions two were good and six hurt; and
@@ -111,6 +122,7 @@ class QuestionStage:
         if move is not None and move.then != "engine":
             return await self._reply(context, asking, move)
         before = _reply(context, move)
+        going = await self._heard_to_the_end(context, going)
         if going.complete:
             before = in_one(before, await self._consolation(context, going))
             before = before or _heard_out(context)
@@ -242,6 +254,21 @@ class QuestionStage:
         focus = Focus(target=target, label=target.label)
         context.replace(continued(context, "", strategy=topics, focus=focus, because=NOT_WHAT_ELSE))
         return context.get(ContinuationOutput)
+
+    async def _heard_to_the_end(self, context: TurnContext, going: ContinuationOutput) -> ContinuationOutput:
+        """The same; where something weighs that was told so late, what is asked about it before the end."""
+        writer, closing = self._questioner.writer, context.strategies.closing
+        if closing is None or not (going.complete or going.ask_closing):
+            return going
+        last, hears = asked_once_more(context) if going.complete else going, isinstance(writer, HearsOut)
+        quote = ""
+        if last is not None and isinstance(writer, HearsOut):
+            quote = await writer.left_to_tell(await self._requests.one(context, last))
+        waits = bool(quote) or (going.ask_closing and not hears)
+        instead = (last if going.complete else put_off(context, quote)) if waits else None
+        if instead is not None:
+            context.replace(instead)
+        return instead or going
 
     async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether nothing that could be asked promises much any more."""

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pipeline.continuing import CLOSING_STRATEGY
 from pipeline.contracts import TurnRecord
 from pipeline.engines.base import PHASE, ScoredCandidate, Term
-from pipeline.stages.continuation import CLOSING_ANSWERED, CLOSING_STRATEGY, MAXIMUM_TURNS
+from pipeline.stages.continuation import CLOSING_ANSWERED, MAXIMUM_TURNS
 from pipeline.state import Utterance, UtteranceKind
 from server.comparison.phrases import in_words, listed, phrase
 from server.comparison.playing import Run

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from pipeline.finished import closes
 from pipeline.language.offline.advice import NONE, Advice, Adviser
+from pipeline.language.offline.ending import WORTH_BACK, asked_after_closing, left_to_tell
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.ranking import LATELY, REPLIED, THIRD, Moment, bare, in_a_run, ranked, shipped
@@ -110,11 +111,6 @@ LATE = 8
 TOLD_BY_THEN = {"then": 0.5, "like": 0.5, "more": 0.3, "means": 0.3}
 """… and what the plainest probes lose then: of 74 19 in a hundred were good and 32 bad, of 138
 before that 43 and 12."""
-TOLD_TO_THE_END = 12
-"""Words of the last answer but one from which on there may be more to say of it."""
-WORTH_BACK = 2.4
-"""What something of the last answer must promise to be said back before the end: of 21 ends two readers gave the five
-that promised so much 2.8 of 3 with it and 1.9 without, the others 1.8 and 2.8."""
 LITTLE, LITTLE_TOLD = 2.0, 30
 """What all that could be asked of the last answer must promise from then on, where it has no more than so many words:
 of 43 questions that were asked where nothing promised so much 21 in a hundred were good and 56 bad, of as many that
@@ -294,6 +290,14 @@ class OfflineQuestionWriter:
     async def repeats_what_else(self, request: QuestionRequest) -> bool:
         """Whether somebody leaves what was asked, and was asked before what else there is."""
         return await self._aside(partial(_repeats_what_else, request))
+
+    async def left_to_tell(self, request: QuestionRequest) -> str:
+        """The words of the last answer that should be asked about before the end; empty without any."""
+        return await self._aside(partial(self.left_to_tell_sync, request))
+
+    def left_to_tell_sync(self, request: QuestionRequest) -> str:
+        """The words of the last answer that should be asked about before the end; empty without any."""
+        return left_to_tell(request, phrasing(request.language), _telling(request), self._advice(request))
 
     async def consolation(self, request: QuestionRequest) -> str:
         """What is said to a death that the last answer tells of; empty without one."""
@@ -615,14 +619,14 @@ def _before_all(
     wished = not request.ends and request.kind == "follow_up" and _hinted(request, speaking, wished=True)
     if hint := wished or (request.complained and _hinted(request, speaking)):
         yield hint
+    if request.after_closing:
+        yield from asked_after_closing(request, speaking, advice)
+        return
     if request.ends:
         if answer and not request.complained and advice.foremost and advice.foremost.rating >= WORTH_BACK:
             back = _turned(speaking.closings_back, request, "closing")
             yield from (text.replace("{echo}", advice.foremost.echo.text) for text in back)
-        told_much = len(answer.split()) >= TOLD_TO_THE_END and not (
-            told.exhausted or closes(answer) or request.turned_away
-        )
-        if answer and (told_much or _is_heavy(request, advice)) and not request.complained:
+        if answer and _is_heavy(request, advice) and not request.complained:
             yield from _asked(_turned(speaking.closings_heavy, request, "closing"), request, speaking, None)
         return
     stays = request.turned_away and bool(best) and kind_of(best[0]) in STAYS
@@ -714,9 +718,10 @@ def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
 
 
 def _without_sympathy(question: str, speaking: LanguagePhrasing) -> str:
-    """A question without what was said to a death, or to a confidence, before it."""
+    """A question without what was said to a death, a confidence, or an apology, before it."""
     said = sentences(question)
-    begins = (*sympathies(speaking), *speaking.acknowledgements_confided, *speaking.thanks)
+    answers = (*speaking.acknowledgements_confided, *speaking.acknowledgements_apology)
+    begins = (*sympathies(speaking), *answers, *speaking.thanks)
     return " ".join(said[1:]) if len(said) > 1 and said[0].startswith(tuple(begins)) else question
 
 

@@ -252,9 +252,15 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
     return tuple(replace(each, is_now=_is_now(doc, each)) for each in latest)
 
 
+RUN_ON = 3
+"""Words of a piece from which on a “just” is no filler: “I kept my old one just changed the SIM”."""
+
+
 def _is_whole(answer: str, echo: Echo) -> bool:
     """Whether a piece does not end in the middle, and has the “just” and “only” without which it says more."""
     left_out = _ONLY.search(answer[echo.start : echo.end]) is not None and _ONLY_SAID.search(echo.text) is None
+    inside = [word.casefold() for word in answer[echo.start : echo.end].split()[RUN_ON:]]
+    left_out = left_out or ("just" in inside and "just" not in echo.text.casefold())
     moved = _TEARS.search(echo.text) is not None or _CONFIDED.search(echo.sentence) is not None
     return _IN_PIECES.search(echo.text) is None and not left_out and not moved
 

@@ -1,4 +1,4 @@
-"""What is said when somebody tells of a death, of tears, or of what nobody was told before."""
+"""What is said when somebody tells of a death, of tears, or of what nobody was told before, or is sorry for telling."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ SORRY_FOR = 2
 """Questions for which a death that is told of again is not answered again."""
 HEAVY_IN = 3
 """Sentences at the end of an answer in which tears, or what nobody was told before, are answered."""
+SORRY_IN = 2
+"""Sentences at the end of an answer in which an apology for telling so much is answered."""
 CONFIDED_FOR = 5
 """Questions for which that is not thanked for again."""
 SORRY_AGAIN = 5
@@ -136,17 +138,28 @@ def _ends_with(pattern: str, answer: str) -> bool:
 
 
 def answered(request: QuestionRequest, answer: str) -> str:
-    """What is said to tears, to harm, or to what nobody was told before; empty where none was told, or lately."""
+    """What is said to tears, to harm, to what nobody was told before, or to who is sorry that they tell so much.
+
+    Empty where none was told, or it was said lately.
+    """
     speaking = phrasing(request.language)
     said = (
         speaking.acknowledgements_confided
         if confides(request, answer)
         else speaking.acknowledgements_loss
         if tells_of_tears(request, answer) or tells_of_harm(request, answer)
+        else speaking.acknowledgements_apology
+        if _apologises(speaking, answer)
         else ()
     )
     lately = request.all_questions[-CONFIDED_FOR:] or request.recent_questions
     return "" if not said or any(asked.startswith(tuple(said)) for asked in lately) else said[0]
+
+
+def _apologises(speaking: LanguagePhrasing, answer: str) -> bool:
+    """Whether an answer ends by saying sorry for how it was told."""
+    said = " ".join(sentences(answer.casefold().replace("’", "'"))[-SORRY_IN:])
+    return re.search(speaking.apologises, said) is not None
 
 
 def sympathies(speaking: LanguagePhrasing) -> tuple[str, ...]:

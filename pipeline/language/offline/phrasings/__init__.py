@@ -79,6 +79,8 @@ class LanguagePhrasing(BaseModel):
     men: str = "(?!)"
     confides: str = "(?!)"
     acknowledgements_confided: tuple[str, ...] = ()
+    apologises: str = "(?!)"
+    acknowledgements_apology: tuple[str, ...] = ()
     wept: str = "(?!)"
     harmed: str = "(?!)"
     grumbles: str = "(?!)"
@@ -108,6 +110,10 @@ class LanguagePhrasing(BaseModel):
     closings: tuple[str, ...]
     closings_heavy: tuple[str, ...] = ()
     closings_back: tuple[str, ...] = ()
+    closings_after: tuple[str, ...] = ()
+    over_already: str = "(?!)"
+    not_over: str = ""
+    closings_after_back: tuple[str, ...] = ()
     rephrase: tuple[str, ...]
     rephrase_topic: tuple[str, ...]
     dont_know: str
