@@ -416,3 +416,71 @@ async def test_what_is_told_last_of_all_is_heard(last: str, heard: str) -> None:
     assert interview.state.status == "completed"
     said = getattr(conduct.texts, heard) if heard else ""
     assert interview.state.utterances[-1].text == " ".join(part for part in (said, base.closing_text) if part)
+
+
+class HearingOut(PlainWriter):
+    """A writer that finds that some words weigh too much to be the end."""
+
+    def __init__(self, weighs: str) -> None:
+        super().__init__()
+        self.weighs = weighs
+        self.asked: list[QuestionRequest] = []
+
+    async def left_to_tell(self, request: QuestionRequest) -> str:
+        self.asked.append(request)
+        return self.weighs if self.weighs in request.lines[-1].text else ""
+
+
+WEIGHS = "I never told my father"
+
+
+async def hearing_out(*, weighing: set[int], max_turns: int = 15) -> Interview:
+    """An interview that goes on until its end, in which some turns tell what weighs."""
+    interview = Interview(writer=HearingOut(WEIGHS), state=new_state(max_turns=max_turns))
+    for turn in range(1, max_turns + 1):
+        said = f"{WEIGHS}, in house {turn}." if turn in weighing else f"It was the {turn}th house on the left."
+        await interview.say(said, concepts((f"house {turn}", "attribute")))
+        if interview.state.status == "completed":
+            break
+    return interview
+
+
+def closings(interview: Interview) -> list[int]:
+    """After which answers the closing question came."""
+    turn, found = 0, []
+    for utterance in interview.state.utterances:
+        turn += utterance.speaker == "respondent"
+        if utterance.kind == "closing_question":
+            found.append(turn)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("weighing", "closing", "answers"),
+    [
+        (set(), [13], 14),  # With a turn left for what the answer brings.
+        ({13}, [14], 15),  # It waits for a turn.
+        ({13, 14}, [14], 15),  # Not longer, or nothing could be added.
+        ({14}, [13, 14], 15),  # What the answer brought is asked about once.
+        ({14, 15}, [13, 14], 15),
+    ],
+)
+async def test_interview_does_not_end_right_behind_what_weighs(
+    weighing: set[int], closing: list[int], answers: int
+) -> None:
+    interview = await hearing_out(weighing=weighing)
+    assert closings(interview) == closing
+    assert sum(utterance.speaker == "respondent" for utterance in interview.state.utterances) == answers
+    assert interview.state.status == "completed"
+    assert interview.result.termination_reason in ("Maximum turns reached", "Closing question answered")
+
+
+async def test_question_for_which_the_closing_one_waits_is_about_what_weighs() -> None:
+    writer = HearingOut(WEIGHS)
+    interview = Interview(writer=writer, state=new_state(max_turns=15))
+    for turn in range(1, 13):
+        await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
+    await interview.say(f"{WEIGHS}.", concepts(("never told my father", "attribute")))
+    assert interview.state.status == "active"
+    last = writer.requests[-1]
+    assert (last.kind, last.focus_label) == ("follow_up", "never told my father")

@@ -26,6 +26,7 @@ from pipeline.acts import (
     WHICH,
     Act,
     HeardAct,
+    says_enough,
     told,
 )
 from pipeline.conduct.choices import chosen_act, outweighs, wished
@@ -176,6 +177,36 @@ def test_who_is_well_after_tears_was_not_misunderstood_unless_danger_was_asked_a
     on = move_for(moment(well, (well, "tells"), conduct=after(moved)))
     assert on is not None
     assert policy().texts.risk_mistaken not in on.text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "to the shop thing or to march",
+        "When do you mean? With Brian, or on the phone with the lad?",
+        "About my brother, or about the headphones?",
+    ],
+)
+def test_who_asks_which_of_two_things_is_meant_may_choose(said: str) -> None:
+    move = whole(said, "asks_back", heard_by="rules")
+    assert (move.then, move.text) == ("stands", policy().texts.which.replace("{topic}", moment(said).topic))
+
+
+def test_who_has_no_more_of_it_and_goes_on_to_what_matters_is_heard() -> None:
+    enough, repeats, matters = (
+        "There isn't any more of it. ",
+        "You keep repeating me. ",
+        "The thing is I didn't go back.",
+    )
+    short = HeardAct(act="complains", start=0, end=len(enough), about=ENOUGH)
+    assert says_enough(f"{enough}I didn't go back.", (short,))
+    assert not says_enough(enough + matters, (short,))
+    told = moment(enough + repeats + matters, (enough, "complains"), (repeats, "complains"), (matters, "tells"))
+    acts = tuple(
+        one.model_copy(update={"about": about}) for one, about in zip(told.acts, (ENOUGH, "told", ""), strict=True)
+    )
+    move = move_for(replace(told, acts=acts))
+    assert move is not None and move.act == "complains" and move.text not in policy().texts.enough
 
 
 def test_what_was_missing_is_no_complaint_at_the_end() -> None:

@@ -408,6 +408,48 @@ def test_plain_answer_does_nothing_else(trained: ActHearing, asked: str, text: s
     assert {act.act for act in trained.read_sync(text, asked, "en")} <= {"tells"}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i'm the eldest so i always get the calls about the printer",
+        "prob about 2 years, since uni finished n the student account got switched",
+        "the match went to penalties and i swear it took ten yrs off me",
+        "they wont give me an overdraft bc im self employed apparently",
+        "tbh the commute is what did it, 1hr 20 each way standing up",
+        "i never read the terms, who does, and there it was, 18 percent rise",
+    ],
+)
+def test_what_is_typed_without_capitals_asks_for_no_age_and_sends_no_address(trained: ActHearing, text: str) -> None:
+    assert not {act.act for act in trained.read_sync(text, "How did it begin?", "en")} & {"minor", "personal_data"}
+
+
+@pytest.mark.parametrize(
+    "text", ["im in year 9 and my mum lets me", "before maths mostly im in 8b", "turned 14 in march"]
+)
+def test_age_that_is_typed_without_capitals_is_heard(trained: ActHearing, text: str) -> None:
+    assert "minor" in {act.act for act in trained.read_sync(text, "When do you usually have one?", "en")}
+
+
+def test_name_that_something_is_on_sends_none(trained: ActHearing) -> None:
+    text = (
+        "you have to get a code to keep your number and my mum had to ask for it bc it was on her name and it was late"
+    )
+    asked = "You kept your old one. Tell me a bit more about that."
+    assert "personal_data" not in {act.act for act in trained.read_sync(text, asked, "en")}
+    sent = "ring my mum if you want, she's at 14 quarry lane in thornby"
+    assert "personal_data" in {act.act for act in trained.read_sync(sent, asked, "en")}
+
+
+def test_who_names_the_main_thing_has_more_to_tell(trained: ActHearing) -> None:
+    heard = trained.read_sync("that my number didnt work for four days. thats the main thing really", "And then?", "en")
+    assert not any(act.about == ENOUGH for act in heard)
+
+
+def test_who_asks_what_it_has_to_do_with_it_is_told_what_it_is_for(trained: ActHearing) -> None:
+    heard = trained.read_sync("It's a nail bar now. Why, what has that to do with it?", "What else?", "en")
+    assert [(act.act, act.about) for act in heard][-1] == ("asks_interviewer", "purpose")
+
+
 def test_what_rules_take_for_a_refusal_and_the_network_denies_is_none(trained: ActHearing) -> None:
     text = "About what? The drawer, my work, or the names? I can't answer a pronoun."
     found = {act.act for act in trained.read_sync(text, "And what does that mean for you?", "en")}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pipeline.language.offline import questions
 from pipeline.language.offline.advice import Advice
 from pipeline.language.offline.echoes import Echo
-from pipeline.language.offline.ending import WORTH_BACK
+from pipeline.language.offline.ending import WORTH_BACK, left_to_tell
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.questions import (
@@ -38,7 +38,7 @@ from pipeline.language.offline.questions import (
 )
 from pipeline.language.offline.saying_back import Said, is_weary_of_more
 from pipeline.language.offline.sympathy import mourned, remembered
-from pipeline.language.offline.telling import asks_story
+from pipeline.language.offline.telling import asks_story, telling_of
 from pipeline.language.offline.wording import SHORT_QUOTE
 from pipeline.methodology import Form, Methodology, Strategy
 from pipeline.ports import Briefing, Line, QuestionKind, QuestionRequest, QuestionWriter, Rendering
@@ -1600,3 +1600,64 @@ def test_that_it_is_put_differently_is_said_once(replied: bool) -> None:
         update={"kind": "rephrase", "original": "", "follows_reply": replied}
     )
     assert any("more simply" in text.casefold() for text in wordings(asked)) is not replied
+
+
+@pytest.mark.parametrize(
+    ("end", "sorry"),
+    [
+        ("I was embarrassed, looking back. Sorry, that's probably more than you wanted.", True),
+        ("And I feel like a complete fraud. Sorry, I do go on.", True),
+        ("I'm rambling.", True),
+        ("He said sorry, and I went home.", False),
+        ("They were sorry about the delay.", False),
+    ],
+)
+def test_who_is_sorry_for_telling_so_much_is_told_that_there_is_no_need(end: str, sorry: bool) -> None:
+    asked = deepening(answer=f"I moved out in the spring and took the car. {end}")
+    text = next(iter(wordings(asked, advice=Advice())))
+    assert text.startswith("There's no need to be sorry.") == sorry
+    again = asked.model_copy(update={"all_questions": (text,), "recent_questions": (text,)})
+    assert not next(iter(wordings(again, advice=Advice()))).startswith("There's no need to be sorry.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "advised", "weighs"),
+    [
+        ("The key was in my pocket all the time. I still have the ten pounds that he gave me.", True, True),
+        ("The key was in my pocket all the time. I still have the ten pounds that he gave me.", False, False),
+        ("Jo was asleep and I stood there in the hall. I've never told anybody.", False, True),
+        (
+            "The key was in my pocket all the time. I still have the ten pounds that he gave me. That's all.",
+            True,
+            False,
+        ),
+        ("I still have the ten pounds.", True, False),
+        ("I sat down on the wall by the gate on the Monday, and I had a bit of a cry.", True, False),
+    ],
+)
+def test_what_weighs_so_much_is_asked_about_before_the_end(answer: str, advised: bool, weighs: bool) -> None:
+    told = "I still have the ten pounds"
+    echo = Echo("You still have the ten pounds.", told, answer.find(told), answer.find(told) + len(told), 0, True, told)
+    advice = Advice(foremost=Said(echo.text, echo, WORTH_BACK, WORTH_BACK)) if advised else Advice()
+    asked = closing(answer)
+    found = left_to_tell(asked, phrasing("en"), telling_of((answer,), phrasing("en")), advice)
+    assert bool(found) == weighs
+    assert found in answer
+    for put_out in ({"complained": True}, {"turned_away": True}, {"spent": True}):
+        other = asked.model_copy(update=put_out)
+        assert not left_to_tell(other, phrasing("en"), telling_of((answer,), phrasing("en")), advice)
+
+
+def test_who_had_not_expected_the_end_is_asked_on_and_told_that_there_is_time() -> None:
+    answer = "Oh, are we stopping already? Well, there's one more thing. I told her she could take Ella."
+    last = closing(answer).model_copy(update={"after_closing": True})
+    assert left_to_tell(last, phrasing("en"), telling_of((answer,), phrasing("en")), Advice())
+    assert "We don't have to stop yet. " in compose(last)
+    assert "We don't have to stop yet. " not in compose(closing(answer))
+
+
+def closing(answer: str) -> QuestionRequest:
+    """The request for the closing question behind an answer."""
+    method = METHODS["means_end_chain"]
+    close = next(strategy for strategy in method.strategies if strategy.generates_closing_question)
+    return request("means_end_chain", close, kind="closing", answer=answer)

@@ -205,6 +205,7 @@ def test_what_only_says_again_that_it_is_so_is_left_out() -> None:
         ("They are light. Nobody talks to me when I have them on.", "Nobody talks to you."),
         ("He said we had booked under the wrong name. Which we had not.", "You had booked under the wrong name."),
         ("No bones in a fish finger.", "Bones in a fish finger."),
+        ("well i kept my old one just changed the sim", "You kept your old one changed the sim."),
     ],
 )
 def test_no_piece_is_said_back_that_says_more_than_was_said(answer: str, never: str) -> None:
