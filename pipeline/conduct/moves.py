@@ -759,6 +759,8 @@ def _unasked(moment: Moment, heard: HeardAct) -> Move | None:
 def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     if heard.about == UNASKED:
         return _unasked(moment, heard)
+    if heard.heard_by == "reader" and moment.said[heard.start : heard.end].rstrip().endswith("?"):
+        return _asks_back(moment, heard)  # “About the noodles?”
     if not heard.sure or (moment.closing and heard.heard_by == "reader"):
         return None
     if heard.about == NEXT or _names_the_subject(moment, heard):

@@ -572,7 +572,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         before = _pick(speaking.thanks, request, "thanks")
     if request.ends and advice.foremost and best and best[0].startswith(advice.foremost.echo.text):
         before = ""  # It was heard by that.
-    if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
+    looks_for_words = request.kind == "follow_up" and not request.reply  # Else they went on with what was answered.
+    if answer and looks_for_words and re.search(speaking.hesitates, answer.casefold()):
         best = [*_asked(_turned(speaking.hesitating, request, "hesitating"), request, speaking, None), *best]
         before = ""
     if answer and not plain and request.kind == "follow_up" and _is_moved(request, answer):

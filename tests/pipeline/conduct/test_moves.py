@@ -192,6 +192,16 @@ def test_who_asks_which_of_two_things_is_meant_may_choose(said: str) -> None:
     assert (move.then, move.text) == ("stands", policy().texts.which.replace("{topic}", moment(said).topic))
 
 
+def test_topic_with_a_question_mark_that_the_reader_hears_is_no_wish_for_it() -> None:
+    asks, tells = (
+        "About the noodles? ",
+        "They soak up all the water. The point is more that I get interrupted all the time. " * 2,
+    )
+    both = moment(asks + tells, (asks, "wants_topic"), (tells, "tells"), heard_by="reader")
+    assert move_for(both) is None
+    assert whole("the noodles please", "wants_topic", heard_by="reader").act == "wants_topic"
+
+
 def test_who_has_no_more_of_it_and_goes_on_to_what_matters_is_heard() -> None:
     enough, repeats, matters = (
         "There isn't any more of it. ",

@@ -1661,3 +1661,10 @@ def closing(answer: str) -> QuestionRequest:
     method = METHODS["means_end_chain"]
     close = next(strategy for strategy in method.strategies if strategy.generates_closing_question)
     return request("means_end_chain", close, kind="closing", answer=answer)
+
+
+def test_who_breaks_off_and_asks_something_is_answered_and_not_told_to_look_for_words() -> None:
+    asked = deepening(answer="The sleeve I would leave exactly as it is. On a ward, felt, that's a bit...")
+    hesitating = phrasing("en").hesitating
+    assert compose(asked).endswith(hesitating)
+    assert not compose(asked.model_copy(update={"reply": "I know no more than that."})).endswith(hesitating)
