@@ -252,6 +252,8 @@ def sayable(answer: str, doc: Doc) -> tuple[Echo, ...]:
     return tuple(replace(each, is_now=_is_now(doc, each)) for each in latest)
 
 
+_AND_THAT_IS = re.compile(r"\w,? that(?:'s|’s| is) (?:\w+ )?\w+(?: right)?\.?$", re.IGNORECASE)
+"""What its teller thinks of it, with nothing between: “she wouldn't see what I spent it on, that's sad right”."""
 RUN_ON = 3
 """Words of a piece from which on a “just” is no filler: “I kept my old one just changed the SIM”."""
 
@@ -261,8 +263,9 @@ def _is_whole(answer: str, echo: Echo) -> bool:
     left_out = _ONLY.search(answer[echo.start : echo.end]) is not None and _ONLY_SAID.search(echo.text) is None
     inside = [word.casefold() for word in answer[echo.start : echo.end].split()[RUN_ON:]]
     left_out = left_out or ("just" in inside and "just" not in echo.text.casefold())
+    judged = _AND_THAT_IS.search(echo.text) is not None
     moved = _TEARS.search(echo.text) is not None or _CONFIDED.search(echo.sentence) is not None
-    return _IN_PIECES.search(echo.text) is None and not left_out and not moved
+    return _IN_PIECES.search(echo.text) is None and not left_out and not judged and not moved
 
 
 def _is_now(doc: Doc, echo: Echo) -> bool | None:
