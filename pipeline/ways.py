@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.context import TurnContext
-from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, continued
+from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, continued, turns_for_the_end
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
@@ -116,11 +116,12 @@ def put_off(context: TurnContext, quote: str) -> ContinuationOutput | None:
     start, chosen, going = context.get(ContextOutput), context.get(StrategyOutput), context.get(ContinuationOutput)
     if going.reason not in (FEW_TURNS_LEFT, CLOSING_STRATEGY) or chosen.decision is None or chosen.move is not None:
         return None
-    if start.turn_number + 2 > start.max_turns:
-        return None
+    left = start.max_turns - start.turn_number
     if not quote:
-        by_turns = going.reason == FEW_TURNS_LEFT
+        by_turns = going.reason == FEW_TURNS_LEFT and left > 1
         return continued(context, "", strategy=chosen.decision.strategy, focus=chosen.focus) if by_turns else None
+    if left < turns_for_the_end(start.max_turns):
+        return None
     names = (chosen.decision.strategy, *(candidate.strategy for candidate in chosen.decision.candidates))
     found = (context.strategies.find(name) for name in names)
     strategy = next((one.name for one in found if one is not None and one.node_binding == "required"), None)

@@ -619,7 +619,8 @@ def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
         return Move("asks_back", _sentences(moment.variant(moment.texts.asked_unclearly), said), "again")
     one_of = not moment.shown and _ONE_OF.search(moment.said[heard.start : heard.end]) is not None
     which = heard.about == WHICH or one_of
-    if which and moment.texts.which and moment.told_words < LONG_TELLING:
+    ends = not moment.said[heard.end :].strip()
+    if which and moment.texts.which and moment.told_words < (STORY_WORDS if ends else LONG_TELLING):
         return Move("asks_back", moment.texts.which.replace("{topic}", moment.topic), "stands")
     if moment.told_words >= LONG_TELLING:
         unclear = moment.texts.asked_unclearly
@@ -672,6 +673,9 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     refused = next((one for one in moment.acts if one.act == "declines" and one.sure and one.heard_by == "rules"), None)
     if refused is not None:
         return _declines(moment, refused)  # “That's the second time you ask. I'd rather not make an opera of it.”
+    asks = next((one for one in moment.acts if one.act == "asks_back" and one.sure and one.heard_by == "rules"), None)
+    if heard.about == ENOUGH and asks is not None and not moment.said[asks.end :].strip():
+        return _asks_back(moment, asks)  # “There's no more in it. Which bit did you want, the quiz or the bill?”
     if heard.about == ENOUGH:
         others = [one for one in moment.acts if one.act == "complains" and one.about != ENOUGH and one.sure]
         by_rule = next((one for one in others if one.heard_by == "rules"), None)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
-from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, continued, nothing_left
+from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, continued, nothing_left, turns_for_the_end
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput, UtteranceOutput
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
@@ -23,9 +23,8 @@ from pipeline.strategies import Strategies
 
 MAXIMUM_TURNS = "Maximum turns reached"
 CLOSING_ANSWERED = "Closing question answered"
-LONG, FEW = 8, 2
-"""Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard;
-and turns that are left then."""
+LONG = 8
+"""Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
 GUIDE_FINISHED = "guide_finished"
 NOTHING_LEFT = "nothing_left"
 ROOM = 2
@@ -76,7 +75,7 @@ def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
 def _last_chance(context: TurnContext) -> bool:
     """Whether the closing question is due, so that it can be answered and what that brings can be asked about."""
     start = context.get(ContextOutput)
-    return start.max_turns - start.turn_number <= FEW
+    return start.max_turns - start.turn_number <= turns_for_the_end(start.max_turns)
 
 
 def _at_a_break(context: TurnContext, decision: Decision) -> bool:
@@ -137,7 +136,7 @@ class ContinuationStage:
         6. The engine chose the closing strategy: the closing question.
         7. The respondent says that there is no more to tell, again and again or late in the interview; or, in a long
            one, no turns more are left than the closing question and one about its answer need: the closing question.
-           With both left, the stage `question` may put it off for a turn.
+           The stage `question` may put it off for a turn.
         8. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
            on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
            While topics of a guide are open, or a grid needs something, only answers that bring nothing saturate.

@@ -458,11 +458,12 @@ def closings(interview: Interview) -> list[int]:
 @pytest.mark.parametrize(
     ("weighing", "closing", "answers"),
     [
-        (set(), [13], 14),  # With a turn left for what the answer brings.
-        ({13}, [14], 15),  # It waits for a turn.
-        ({13, 14}, [14], 15),  # Not longer, or nothing could be added.
-        ({14}, [13, 14], 15),  # What the answer brought is asked about once.
-        ({14, 15}, [13, 14], 15),
+        (set(), [12], 13),
+        ({12}, [13], 14),  # It waits for a turn,
+        ({12, 13}, [13], 14),  # not longer.
+        ({13}, [12, 13], 14),  # What the answer brought is asked about once.
+        ({13, 14}, [12, 13], 14),
+        ({12, 14}, [13, 14], 15),
     ],
 )
 async def test_interview_does_not_end_right_behind_what_weighs(
@@ -478,7 +479,7 @@ async def test_interview_does_not_end_right_behind_what_weighs(
 async def test_question_for_which_the_closing_one_waits_is_about_what_weighs() -> None:
     writer = HearingOut(WEIGHS)
     interview = Interview(writer=writer, state=new_state(max_turns=15))
-    for turn in range(1, 13):
+    for turn in range(1, 12):
         await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
     await interview.say(f"{WEIGHS}.", concepts(("never told my father", "attribute")))
     assert interview.state.status == "active"

@@ -627,7 +627,8 @@ def _before_all(
         if answer and not request.complained and advice.foremost and advice.foremost.rating >= WORTH_BACK:
             back = _turned(speaking.closings_back, request, "closing")
             yield from (text.replace("{echo}", advice.foremost.echo.text) for text in back)
-        if answer and _is_heavy(request, advice) and not request.complained:
+        done = request.complained or request.spent or told.exhausted or closes(answer)
+        if answer and _is_heavy(request, advice) and not done:
             yield from _asked(_turned(speaking.closings_heavy, request, "closing"), request, speaking, None)
         return
     stays = request.turned_away and bool(best) and kind_of(best[0]) in STAYS

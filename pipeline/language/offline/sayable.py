@@ -178,7 +178,7 @@ _CONFIDED = re.compile(r"n['’]t (?:[\w']+ ){0,3}(?:tell|telling|told) (?:it|th
 _IN_PIECES = re.compile(
     r"[.!?…]\s+\S|\bwhich (?:looks?|looked|feels?|felt|is|was|sounds?|sounded|seems?|seemed|gets?|got|makes?|made)"
     r"[.…]?$|(?:^|\s)(?:tbh|lol|haha|imo|idk|too|so|very|really|quite"
-    r"|as|than|the|an?|my|your|just|even)[.…]?$",
+    r"|as|than|the|an?|my|your|just|even|(?:felt|feel|was|were|got) a (?:bit|little))[.…]?$",
     re.IGNORECASE,
 )
 """Pieces that end in the middle, or go on over the end of a sentence: “…, which looks.” of “…, which looks daft.”"""

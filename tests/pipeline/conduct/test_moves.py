@@ -192,6 +192,15 @@ def test_who_asks_which_of_two_things_is_meant_may_choose(said: str) -> None:
     assert (move.then, move.text) == ("stands", policy().texts.which.replace("{topic}", moment(said).topic))
 
 
+def test_who_has_no_more_of_it_and_asks_which_of_two_is_meant_may_choose() -> None:
+    told, enough = "Capital of Mongolia was one. ", "There's no more in it than that. "
+    asks = "Which bit did you want, the quiz or the not talking?"
+    both = moment(told + enough + asks, (told, "tells"), (enough, "complains"), (asks, "asks_back"))
+    acts = tuple(one.model_copy(update={"about": ENOUGH if one.act == "complains" else ""}) for one in both.acts)
+    move = move_for(replace(both, acts=acts))
+    assert move is not None and (move.act, move.text) == ("asks_back", policy().texts.which)
+
+
 def test_topic_with_a_question_mark_that_the_reader_hears_is_no_wish_for_it() -> None:
     asks, tells = (
         "About the noodles? ",
@@ -1280,7 +1289,7 @@ def test_who_thought_it_was_about_the_subject_is_asked_about_it() -> None:
 
 def test_who_asks_which_of_two_things_to_tell_is_told() -> None:
     move = whole("do you want to hear about my work or the coffee?", "asks_back", about=WHICH)
-    assert (move.then, move.text) == ("stands", "Whichever of the two matters more to you; the study is about coffee.")
+    assert (move.then, move.text) == ("stands", "Whichever of the two you would rather tell me about.")
     meant = "more about what, the door or the people?"
     assert move_for(moment(f"{meant} half the time it's off", (meant, "asks_back"))) == move
     assert whole("what do you mean by that?", "asks_back").then == "simpler"
