@@ -123,6 +123,12 @@ _LEFT_OPEN: Final = (
     r"|^(?:(?:well|but),? )*(?:most|nearly all) of (?:it|that|them|us)\b"
 )
 """What is left open at the end of what is told, and closes nothing: “Not that day, anyway.”"""
+HAD_NOT_MEANT_TO: Final = re.compile(
+    r"\bi (?:was not|wasn['’]?t|hadn['’]?t|had not) (?:\w+ )?(?:going|meaning|planning|meant|intended) to"
+    r" (?:talk|speak|tell|say|mention|bring|go into)\b",
+    re.IGNORECASE,
+)
+"""Words of somebody who has told what they had not wanted to: they refuse nothing."""
 _ENDS_IN_BUT: Final = re.compile(r"^[^.!?]*\w,? but\W*$", re.IGNORECASE)
 """“Tuesdays are different, but”"""
 _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
@@ -266,6 +272,8 @@ def _is_told(clause: Clause, name: str, message: Message) -> bool:
     if name == "corrects" and message.agrees:
         return True
     if name in ("spent", "declines") and _ENDS_IN_BUT.search(message.text[clause.start :]):
+        return True
+    if name == "declines" and HAD_NOT_MEANT_TO.search(message.text):
         return True
     if name in _NEEDED and _NEEDED[name].search(clause.text) is None:
         return True

@@ -19,7 +19,7 @@ import numpy as np
 
 from pipeline.acts import ACTS, CONTROLLED, DENIED, ENOUGH, FAINT, Act, AskedBack, HeardAct
 from pipeline.language.acts.asking import asked_plainly
-from pipeline.language.acts.beside import Message, with_talk
+from pipeline.language.acts.beside import HAD_NOT_MEANT_TO, Message, with_talk
 from pipeline.language.acts.danger import in_danger, is_everyday
 from pipeline.language.acts.outright import denies_nothing, said_outright, with_outright
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
@@ -407,6 +407,8 @@ class ActHearing:
         chances = clause_chances(self._network, text, question, clauses)
         story = len(text.split()) >= IN_A_STORY
         denied: set[Act] = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
+        if HAD_NOT_MEANT_TO.search(text):
+            denied.add("declines")
         if text.islower() and not YOUNG.search(text):
             denied.add("minor")
         goes_on = GOES_ON.search(text) is not None

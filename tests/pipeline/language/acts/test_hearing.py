@@ -440,6 +440,13 @@ def test_name_that_something_is_on_sends_none(trained: ActHearing) -> None:
     assert "personal_data" in {act.act for act in trained.read_sync(sent, asked, "en")}
 
 
+def test_who_had_not_meant_to_tell_has_told(trained: ActHearing) -> None:
+    text = "I'd never asked them to let me have one of the frames. Sorry, I wasn't going to talk about that."
+    assert "declines" not in {act.act for act in trained.read_sync(text, "What does that mean to you?", "en")}
+    text = "Sorry, I'm not going to talk about that."
+    assert "declines" in {act.act for act in trained.read_sync(text, "What does that mean to you?", "en")}
+
+
 def test_who_names_the_main_thing_has_more_to_tell(trained: ActHearing) -> None:
     heard = trained.read_sync("that my number didnt work for four days. thats the main thing really", "And then?", "en")
     assert not any(act.about == ENOUGH for act in heard)
