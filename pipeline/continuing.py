@@ -33,8 +33,8 @@ CLOSING_STRATEGY = "Closing strategy selected"
 FEW_TURNS_LEFT = "Few turns left"
 LITTLE_PROMISED = "little_promised"
 """Why an interview ends of which the writer finds that nothing it could ask promises much."""
-TURNS_FOR_THE_END, LONG_ENOUGH = 3, 12
-"""Turns that are left when the closing question is due, and turns of an interview from which on there are so many."""
+TURNS_FOR_THE_END = 2
+"""Turns that are left when the closing question is due: one for its answer, and one for what that brings."""
 TOLD_AT_THE_END = "told_at_the_end"
 """Why it is asked once more what the answer to the closing question brought."""
 
@@ -78,14 +78,6 @@ def closing_now(context: TurnContext) -> ContinuationOutput | None:
     if agenda.demanded(measured.guide) or agenda.to_ask(measured.guide) or rating_due(measured.grid) is not None:
         return None
     return continued(context, LITTLE_PROMISED, strategy=closing.name, closing=True)
-
-
-def turns_for_the_end(max_turns: int) -> int:
-    """How many turns are left when the closing question is due where the writer of questions knows what weighs.
-
-    One for its answer, one for what that brings, and in a long interview one for which it may be put off.
-    """
-    return TURNS_FOR_THE_END if max_turns >= LONG_ENOUGH else TURNS_FOR_THE_END - 1
 
 
 def asked_once_more(context: TurnContext) -> ContinuationOutput | None:

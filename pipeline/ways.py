@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.context import TurnContext
-from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, continued, turns_for_the_end
+from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, TURNS_FOR_THE_END, continued
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
@@ -120,7 +120,7 @@ def put_off(context: TurnContext, quote: str) -> ContinuationOutput | None:
     if not quote:
         by_turns = going.reason == FEW_TURNS_LEFT and left > 1
         return continued(context, "", strategy=chosen.decision.strategy, focus=chosen.focus) if by_turns else None
-    if left < turns_for_the_end(start.max_turns):
+    if left <= TURNS_FOR_THE_END:
         return None
     names = (chosen.decision.strategy, *(candidate.strategy for candidate in chosen.decision.candidates))
     found = (context.strategies.find(name) for name in names)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
-from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, continued, nothing_left, turns_for_the_end
+from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, TURNS_FOR_THE_END, continued, nothing_left
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput, UtteranceOutput
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
@@ -75,7 +75,7 @@ def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
 def _last_chance(context: TurnContext) -> bool:
     """Whether the closing question is due, so that it can be answered and what that brings can be asked about."""
     start = context.get(ContextOutput)
-    return start.max_turns - start.turn_number <= turns_for_the_end(start.max_turns)
+    return start.max_turns - start.turn_number <= TURNS_FOR_THE_END
 
 
 def _at_a_break(context: TurnContext, decision: Decision) -> bool:

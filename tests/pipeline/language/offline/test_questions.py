@@ -1608,6 +1608,7 @@ def test_that_it_is_put_differently_is_said_once(replied: bool) -> None:
         ("I was embarrassed, looking back. Sorry, that's probably more than you wanted.", True),
         ("And I feel like a complete fraud. Sorry, I do go on.", True),
         ("I'm rambling.", True),
+        ("I'm not sure what that's got to do with vegetables, sorry.", True),
         ("Sorry, I wasn't going to talk about that.", True),
         ("He said sorry, and I went home.", False),
         ("They were sorry about the delay.", False),
