@@ -45,10 +45,10 @@ def test_strategy_that_no_methodology_has_lends_no_questions(tmp_path: Path, nam
 
 
 def test_concept_with_too_few_turns_for_a_phase_is_told(tmp_path: Path) -> None:
-    short = ("max_turns: 15", "max_turns: 6\nengine: two_tier")
+    short = ("max_turns: 17", "max_turns: 6\nengine: two_tier")
     (caution,) = reported(tmp_path, "coffee_mec", short)
     assert "6 turns are too few for the phase focused of `two_tier`" in caution
 
 
 def test_concept_with_enough_turns_is_not(tmp_path: Path) -> None:
-    assert reported(tmp_path, "coffee_mec", ("max_turns: 15", "max_turns: 7\nengine: two_tier")) == []
+    assert reported(tmp_path, "coffee_mec", ("max_turns: 17", "max_turns: 7\nengine: two_tier")) == []
