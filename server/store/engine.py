@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import aiosqlite
 from sqlalchemy import Connection, Engine, Select, event, text
@@ -41,45 +42,63 @@ _WRITES = "askwell_writes"
 
 
 class _ConnectionToFile(sqlite3.Connection):
-    """Ends its transaction when it is closed.
+    """Ends its transaction and its cursors when it is closed.
 
     Whoever is cancelled between a query and its rows leaves a cursor behind, for which SQLite keeps a closed
-    connection as it is, with its locks, until the cursor is collected as garbage.
+    connection as it is, with its locks and its file, until the cursor is collected as garbage.
     """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
+
+    def cursor(self, factory: Callable[[sqlite3.Connection], Any] | None = None) -> Any:
+        """A cursor, which is closed with the connection at the latest."""
+        cursor = super().cursor(factory or sqlite3.Cursor)
+        self._cursors.add(cursor)
+        return cursor
 
     def close(self) -> None:
         """Roll back and close; does nothing the second time."""
         with suppress(sqlite3.ProgrammingError):  # closed before
+            for cursor in self._cursors:
+                cursor.close()
             if self.in_transaction:
                 self.rollback()
         super().close()
 
 
 class _DriverConnection(aiosqlite.Connection):
-    """Can be stopped while it is being closed.
+    """Can be stopped while it is being opened, and while it is being closed.
 
-    SQLAlchemy stops a connection whose closing was cancelled. The driver would then wait for the answer to a second
+    SQLAlchemy stops a connection whose opening or closing was cancelled. The driver would then forget what its thread
+    opens meanwhile, and the file stays open until garbage is collected; and it would wait for the answer to a second
     order to stop, which its thread, gone with the first, never gives: a task that never ends.
     """
 
     _stopped: asyncio.Future[Any] | None = None
 
+    def __init__(self, path: str, **options: Any) -> None:
+        super().__init__(self._open, iter_chunk_size=64)
+        self._thread.daemon = True
+        self._path, self._options = path, options
+        self._opened: sqlite3.Connection | None = None
+
     def stop(self) -> asyncio.Future[Any] | None:
         """Close and end the thread; the future of the first time every time."""
         if self._stopped is None:
+            self._tx.put_nowait((None, self._close_opened))
             self._stopped = super().stop()
         return self._stopped
 
+    def _open(self) -> sqlite3.Connection:
+        self._opened = sqlite3.connect(self._path, factory=_ConnectionToFile, **self._options)
+        return self._opened
 
-def _driver_connection(path: str, **options: Any) -> _DriverConnection:
-    """A connection to be opened, whose thread ends with the process."""
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(path, factory=_ConnectionToFile, **options)
-
-    connection = _DriverConnection(connect, iter_chunk_size=64)
-    connection._thread.daemon = True
-    return connection
+    def _close_opened(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
 
 
 class Database:
@@ -104,7 +123,7 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         options: dict[str, Any] = {"json_serializer": json_text}
         if self.is_sqlite:
-            options["connect_args"] = {"async_creator_fn": _driver_connection}
+            options["connect_args"] = {"async_creator_fn": _DriverConnection}
         else:
             # A server that vanished without closing its connections would be waited for without end.
             deadlines = {"timeout": CONNECT_S, "command_timeout": statement_s}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import sqlite3
 import threading
 from contextlib import suppress
@@ -253,6 +255,35 @@ async def test_connection_whose_closing_is_cancelled_ends_with_nothing_left(
     async with asyncio.timeout(PATIENCE_S):
         await closing
     assert asyncio.all_tasks() == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files can be listed where there is a /proc only")
+async def test_whatever_is_cancelled_at_any_moment_leaves_no_file_open(database: Database, sqlite_file: Path) -> None:
+    def still_open() -> list[str]:
+        links = [entry for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+        return [path for path in (os.path.realpath(link) for link in links) if path.startswith(str(sqlite_file))]
+
+    async def use(own: Database) -> None:
+        async with own.write() as connection:
+            await connection.execute(text("SELECT name FROM sqlite_master"))
+
+    await database.close()
+    gc.collect()
+    gc.disable()
+    try:
+        for steps in range(60):
+            own = Database.file(sqlite_file)
+            async with asyncio.TaskGroup() as group:
+                asking = [group.create_task(use(own)) for _ in range(2)]
+                await asyncio.sleep(steps * 0.000_2)
+                for task in asking:
+                    task.cancel()
+            await own.close()
+            async with asyncio.timeout(PATIENCE_S):
+                while still_open():
+                    await asyncio.sleep(0.01)
+    finally:
+        gc.enable()
 
 
 async def until_task(name: str) -> asyncio.Task[Any]:
