@@ -31,6 +31,7 @@ ONLY_SAYS_SO = 8
 
 CLOSING_STRATEGY = "Closing strategy selected"
 FEW_TURNS_LEFT = "Few turns left"
+GUIDE_FINISHED = "guide_finished"
 LITTLE_PROMISED = "little_promised"
 """Why an interview ends of which the writer finds that nothing it could ask promises much."""
 TURNS_FOR_THE_END = 2

@@ -385,7 +385,7 @@ class ActiveSignal(Record):
     contribution: float = 0.0
 
 
-QuestionKind = Literal["opening", "follow_up", "closing", "rephrase"]
+QuestionKind = Literal["opening", "follow_up", "closing", "rephrase", "ending"]
 
 
 class ThreadTold(Record):
@@ -502,6 +502,10 @@ class QuestionRequest(Record):
     """The respondent has no more to tell of what was asked: it is left."""
     after_closing: bool = False
     """The closing question was asked and answered, and what the answer brought is asked about once."""
+    ends_with: str = ""
+    """For an ending: the fixed words behind it."""
+    may_ask: bool = False
+    """For an ending: whether one more question is possible instead."""
     composed: bool = False
     """Somebody who was moved says that it can go on, and nothing else: nothing of the last answer is asked about."""
     follows_reply: bool = False
@@ -612,6 +616,30 @@ class HearsOut(Protocol):
 
     async def left_to_tell(self, request: QuestionRequest) -> str:
         """The words of the last answer that should be asked about before the end; empty without any."""
+        ...
+
+
+class Ending(Record):
+    """What is said where an interview ends, before its fixed last words; or the question that is asked once more.
+
+    `asks_about` are words of the respondent that the question takes up; empty where `text` is none.
+    """
+
+    text: str
+    asks_about: str = ""
+
+
+@runtime_checkable
+class FindsLastWords(Protocol):
+    """A writer that answers what somebody said last in words of its own, or asks about it once more."""
+
+    @property
+    def finds_last_words(self) -> bool:
+        """Whether it does so in this interview."""
+        ...
+
+    async def last_words(self, request: QuestionRequest) -> Ending:
+        """What it would say. Raises ProviderError."""
         ...
 
 

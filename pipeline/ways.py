@@ -120,7 +120,16 @@ def put_off(context: TurnContext, quote: str) -> ContinuationOutput | None:
     if not quote:
         by_turns = going.reason == FEW_TURNS_LEFT and left > 1
         return continued(context, "", strategy=chosen.decision.strategy, focus=chosen.focus) if by_turns else None
-    if left <= TURNS_FOR_THE_END:
+    return told_late(context, quote) if left > TURNS_FOR_THE_END else None
+
+
+def told_late(context: TurnContext, quote: str) -> ContinuationOutput | None:
+    """How the interview goes on where words of this answer are asked about in place of the closing question.
+
+    None where the engine has no strategy for it.
+    """
+    start, chosen = context.get(ContextOutput), context.get(StrategyOutput)
+    if chosen.decision is None:
         return None
     names = (chosen.decision.strategy, *(candidate.strategy for candidate in chosen.decision.candidates))
     found = (context.strategies.find(name) for name in names)

@@ -9,6 +9,8 @@ import re
 
 MOST_WORDS_CHARS = 300
 """Characters of what a model chooses itself; behind more it is no choice."""
+OFFER = re.compile(r"\[(\d{1,3})(?::\s*(.+))?\]", re.S)
+"""A piece that says what is taken, as writers send it."""
 _OWN = re.compile(r"\s*[\[(]\s*0\s*[:,–—-]\s*([^\]\n]*?)\s*\]\s*[:.–—-]?\s*")
 _MAYBE_OWN = re.compile(r"\s*[\[(]\s*0\s*(?:[:,–—-][^\]\n]*(?:\]\s*[:.–—-]?\s*)?)?")
 _NUMBER = re.compile(r"\s*(?:[\[(]\s*(\d{1,3})\s*[\])]|(\d{1,3})\s*[.:)](?=\s))\s*[:.–—-]?\s*")

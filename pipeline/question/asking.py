@@ -22,6 +22,7 @@ from pipeline.ports import (
     QuestionWriter,
     RefusedText,
 )
+from pipeline.question.announced import OFFER
 from pipeline.question.checker import Refusal, check
 from pipeline.question.pieces import in_words
 from pipeline.question.selection import best
@@ -31,7 +32,6 @@ from pipeline.strategies import Move
 CANDIDATES = 3
 OWN_PURPOSE = "Go on from these words as the moment wants it."
 """What a second try should do where a model chose itself what it is about."""
-_OFFER = re.compile(r"\[(\d{1,3})(?::\s*(.+))?\]", re.S)
 
 log = structlog.get_logger()
 
@@ -214,7 +214,7 @@ class Asking:
 
     def _takes(self, piece: str) -> bool:
         """Whether a piece is the number of an offer, which is then taken; the first one for a number that is none."""
-        found = _OFFER.fullmatch(piece)
+        found = OFFER.fullmatch(piece)
         if found is None or self._said is not None:
             return False
         self._said = int(found[1])
@@ -235,6 +235,7 @@ class Asking:
             # What the engine would have asked of something else is no purpose for this.
             free = choice.strategy and choice.strategy.model_copy(update={"description": OWN_PURPOSE, "templates": {}})
             update |= {"focus_label": self._own, "focus_quote": self._own, "focus_type": None, "strategy": free}
+            update |= {"kind": "follow_up"}
         return choice.model_copy(update=update)
 
     async def _begin(self) -> None:
@@ -270,7 +271,7 @@ class Asking:
                 language=request.language,
                 max_words=request.max_words,
                 cosine=await self._cosines(text, request.recent_questions),
-                allowed_words=_own_words(request),
+                allowed_words=own_words(request),
                 repeat_window=self._settings.repeat_window,
                 repeat_jaccard=self._settings.repeat_jaccard,
                 repeat_cosine=self._settings.repeat_cosine,
@@ -321,7 +322,7 @@ class Asking:
             language=request.language,
             max_words=request.max_words,
             recent_questions=request.recent_questions,
-            allowed_words=_own_words(request),
+            allowed_words=own_words(request),
             cosine=cosines,
             repeat_window=self._settings.repeat_window,
             repeat_jaccard=self._settings.repeat_jaccard,
@@ -371,7 +372,7 @@ def in_one(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _own_words(request: QuestionRequest) -> tuple[str, ...]:
+def own_words(request: QuestionRequest) -> tuple[str, ...]:
     """Words of the respondent and of the topic, which a question may use."""
     said = [line.text for line in request.lines if line.speaker == "respondent"]
     quotes = (request.focus_quote, *(offer.quote for offer in request.offers))

@@ -34,7 +34,13 @@ from pipeline.question.patterns import QUOTED, QUOTES, TABLES, normalise
 from pipeline.question.presumptions import explaining_refusals, presuming_refusals
 from pipeline.question.refusals import RETRACTING, Code, Refusal, unique
 from pipeline.question.text import WORD, jaccard, sentences, word_count, words
-from pipeline.question.unacceptable import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
+from pipeline.question.unacceptable import (
+    beyond_hearing_refusals,
+    may_ask_for_data,
+    self_refusals,
+    statement_refusals,
+    unsafe_refusals,
+)
 
 __all__ = [
     "REPEAT_COSINE",
@@ -119,6 +125,14 @@ class Checker:
             return [Refusal(code="too_long", detail=f"more than {len(prefix)} characters")]
         return unique(self._beginning(prefix))
 
+    def statement(self, text: str) -> list[Refusal]:
+        """Everything that is wrong with words that ask nothing; one refusal per code, the worst first."""
+        if self.is_endless(text):
+            return [Refusal(code="too_long", detail=f"{len(text)} characters")]
+        if not WORD.search(text):
+            return [Refusal(code="empty", detail="there are no words")]
+        return unique(self._statement(text))
+
     def is_undecided(self, prefix: str) -> bool:
         """Whether the next word tells if `prefix`, which is acceptable so far, is unsafe."""
         return may_ask_for_data(_plain(prefix), self.language)
@@ -135,6 +149,18 @@ class Checker:
         count = _counted(text)
         if self.max_words is not None and count > self.max_words:
             yield Refusal(code="too_long", detail=f"{count} words, at most {self.max_words}")
+
+    def _statement(self, text: str) -> Iterator[Refusal]:
+        plain = normalise(text)
+        yield from self._exposing(text, whole=True)
+        yield from self._improper(text, plain, self._spared(plain))
+        yield from loaded_refusals(self._spared(plain), self.language)
+        yield from presuming_refusals(plain, self._said, self.language)
+        yield from beyond_hearing_refusals(plain, self.language)
+        if QUESTION_MARKS.search(text):
+            yield Refusal(code="double", detail="it asks something")
+        if self.max_words is not None and word_count(text) > self.max_words:
+            yield Refusal(code="too_long", detail=f"{word_count(text)} words, at most {self.max_words}")
 
     def _beginning(self, prefix: str) -> Iterator[Refusal]:
         open_text = _open_quote_removed(prefix)

@@ -82,6 +82,19 @@ def rephrase_request(
     )
 
 
+def ending_request(request: QuestionRequest, ends_with: str, reply: str, *, may_ask: bool) -> QuestionRequest:
+    """The request for what is said to the last answer of all.
+
+    Args:
+        request: for what would be asked of it.
+        ends_with: the fixed words behind it.
+        reply: what is said before it anyway.
+        may_ask: whether one more question is possible instead.
+    """
+    update = {"kind": "ending", "ends_with": ends_with, "reply": reply, "may_ask": may_ask, "offers": ()}
+    return request.model_copy(update=update)
+
+
 def rephrased_before(state: InterviewState) -> int:
     """How often the present question was put in other words before."""
     number = state.question.turn_number if state.question is not None else None

@@ -107,6 +107,7 @@ class LanguageRules(_Strict):
     business. In them `{after}` stands for the end of the request (a mark, or one of `words_after_data` of any
     language), `{end}` for the end of the text, which counts only where nothing more follows. `slurs`: insults wherever
     they stand; `swearing`: insults unless the respondent said them; both are whole words. `insults`: further patterns.
+    `beyond_hearing`: what is more than that something was heard: praise, advice, comfort, a promise.
     """
 
     about_itself: Annotated[tuple[Rule, ...], AfterValidator(_filled)] = Field(strict=False)
@@ -116,6 +117,7 @@ class LanguageRules(_Strict):
     slurs: Annotated[tuple[Pattern, ...], AfterValidator(_filled)] = Field(strict=False)
     swearing: tuple[Pattern, ...] = Field(default=(), strict=False)
     insults: tuple[Rule, ...] = Field(default=(), strict=False)
+    beyond_hearing: tuple[Pattern, ...] = Field(default=(), strict=False)
 
 
 def language_rules(text: str, file: str) -> LanguageRules:
@@ -166,6 +168,7 @@ class UnacceptableText:
     personal_data_so_far: re.Pattern[str]
     slurs: re.Pattern[str]
     swearing: re.Pattern[str]
+    beyond_hearing: re.Pattern[str]
 
 
 @lru_cache(maxsize=64)
@@ -185,6 +188,7 @@ def unacceptable_text(language: str) -> UnacceptableText:
             *(rule.source for rules in applied for rule in rules.insults),
         ),
         swearing=union(_whole_words(word for rules in applied for word in rules.swearing)),
+        beyond_hearing=union(*(pattern for rules in applied for pattern in rules.beyond_hearing)),
     )
 
 
@@ -221,6 +225,21 @@ def statement_refusals(sentences: list[str], language: str) -> list[Refusal]:
         if match := rule.match(sentence):
             return [Refusal(code="not_a_question", detail=f"“{match.group(0)}” begins a statement")]
     return []
+
+
+def beyond_hearing_refusals(plain: str, language: str) -> list[Refusal]:
+    """Whether a text praises, advises, comforts or promises, where it should only show that something was heard.
+
+    Args:
+        plain: normalised, quotations masked.
+        language: code of the respondent's language; English, German and Arabic have lists.
+    """
+    match = unacceptable_text(language).beyond_hearing.search(plain)
+    return (
+        [Refusal(code="leading", detail=f"“{match.group(0).strip()}” says more than that it was heard")]
+        if match
+        else []
+    )
 
 
 def may_ask_for_data(plain: str, language: str) -> bool:

@@ -7,7 +7,14 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
-from pipeline.continuing import CLOSING_STRATEGY, FEW_TURNS_LEFT, TURNS_FOR_THE_END, continued, nothing_left
+from pipeline.continuing import (
+    CLOSING_STRATEGY,
+    FEW_TURNS_LEFT,
+    GUIDE_FINISHED,
+    TURNS_FOR_THE_END,
+    continued,
+    nothing_left,
+)
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput, UtteranceOutput
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
@@ -25,7 +32,6 @@ MAXIMUM_TURNS = "Maximum turns reached"
 CLOSING_ANSWERED = "Closing question answered"
 LONG = 8
 """Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
-GUIDE_FINISHED = "guide_finished"
 NOTHING_LEFT = "nothing_left"
 ROOM = 2
 """Turns that are left for each question that the concept demands, up to which none of them waits any longer."""

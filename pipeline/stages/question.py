@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 from pipeline.acts import Act, says_enough
 from pipeline.concept import demands_of
 from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
-from pipeline.continuing import asked_once_more, closing_now, continued
+from pipeline.continuing import (
+    CLOSING_STRATEGY,
+    FEW_TURNS_LEFT,
+    GUIDE_FINISHED,
+    TURNS_FOR_THE_END,
+    asked_once_more,
+    closing_now,
+    continued,
+)
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
@@ -27,10 +35,13 @@ from pipeline.grid.steps import step_of
 from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK, agenda_of, questions_of
 from pipeline.leads import asks_of_idea
+from pipeline.offers import chosen_by_writer
 from pipeline.ports import (
     AsksWhatElse,
     ComparesWordings,
     Consoles,
+    Ending,
+    FindsLastWords,
     FindsLittle,
     HearsOut,
     Offer,
@@ -40,8 +51,9 @@ from pipeline.ports import (
 )
 from pipeline.question.answering import answer_in, answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
-from pipeline.question.request import rephrase_request
-from pipeline.requesting import Requests, answered, tells
+from pipeline.question.last_words import last_words
+from pipeline.question.request import ending_request, rephrase_request
+from pipeline.requesting import FEW_TOLD, Requests, answered, tells
 from pipeline.ways import (
     Way,
     chosen_freely,
@@ -49,6 +61,7 @@ from pipeline.ways import (
     may_stay,
     put_off,
     said_instead,
+    told_late,
     ways_of,
     ways_to_stay,
     weighing_of,
@@ -63,6 +76,8 @@ EARLY = 6
 """Turns up to which that is so."""
 HEARD_OUT = 12
 """Words of the last answer of all from which on it is acknowledged."""
+PUT_OFF = frozenset({FEW_TURNS_LEFT, CLOSING_STRATEGY, GUIDE_FINISHED})
+"""Reasons for the closing question in place of which something that was just told may be asked about."""
 NOT_WHAT_ELSE = "what was asked was left, and what else there is was asked before: the next topic of the guide"
 """Why a topic of the guide is asked for, where the engine chose something else."""
 
@@ -80,6 +95,10 @@ def _reply(context: TurnContext, move: Move | None) -> str:
         return ""
     thanked = context.get(ContinuationOutput).ask_closing and move.act == "complains" and tells(context)
     return move.help if thanked else in_one(move.text, move.help)
+
+
+def _finds_last_words(writer: object) -> TypeGuard[FindsLastWords]:
+    return isinstance(writer, FindsLastWords) and writer.finds_last_words
 
 
 def _heard_out(context: TurnContext) -> str:
@@ -123,8 +142,12 @@ class QuestionStage:
             return await self._reply(context, asking, move)
         before = _reply(context, move)
         going = await self._heard_to_the_end(context, going)
+        ending = await self._last_words(context, going, before)
+        if ending is not None and ending.asks_about:
+            context.replace(asked_once_more(context) or going)
+            return await asking.verbatim(in_one(before, ending.text), type(self._questioner.writer).__name__)
         if going.complete:
-            before = in_one(before, await self._consolation(context, going))
+            before = in_one(before, ending.text if ending is not None else await self._consolation(context, going))
             before = before or _heard_out(context)
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:
@@ -203,6 +226,8 @@ class QuestionStage:
         if not ways:
             request = await self._requests.one(context, going)
             before = await self._unless_consoled(context, request, before)
+            if self._may_put_off(context, going):
+                return await self._closing(context, asking, request, before)
             return self._said(context, request, await asking.ask(request, before=before))
         choices = await self._choices(context, ways)
         before = await self._unless_consoled(context, choices[0], before)
@@ -241,6 +266,25 @@ class QuestionStage:
             return ""
         return await writer.consolation(await self._requests.one(context, replace(going, strategy=closing.name)))
 
+    def _may_put_off(self, context: TurnContext, going: ContinuationOutput) -> bool:
+        """Whether a language model may ask about what was just told in place of the closing question."""
+        start, writer = context.get(ContextOutput), self._questioner.writer
+        room = (
+            going.ask_closing and going.reason in PUT_OFF and start.max_turns - start.turn_number >= TURNS_FOR_THE_END
+        )
+        able = _finds_last_words(writer) and chosen_by_writer(context.configuration, compares=False)
+        return room and able and context.get(StrategyOutput).move is None and context.answer.kind == "answer"
+
+    @staticmethod
+    async def _closing(context: TurnContext, asking: Asking, request: QuestionRequest, before: str) -> QuestionOutput:
+        """The closing question, or a question about words of the last answer that a language model would rather ask."""
+        offered = request.model_copy(update={"offers": (_offer(request),)})
+        asked = await asking.ask(offered, before=before, choices=[request])
+        instead = told_late(context, asked.own) if asked.own else None
+        if instead is not None:
+            context.replace(instead)
+        return asked
+
     async def _by_the_guide(self, context: TurnContext, going: ContinuationOutput) -> ContinuationOutput:
         """The same; with the guide's next topic where it would be asked once more what else there is."""
         writer, topics = self._questioner.writer, context.strategies.topics
@@ -260,7 +304,8 @@ class QuestionStage:
         writer, closing = self._questioner.writer, context.strategies.closing
         if closing is None or not (going.complete or going.ask_closing):
             return going
-        last, hears = asked_once_more(context) if going.complete else going, isinstance(writer, HearsOut)
+        last = asked_once_more(context) if going.complete else going
+        hears = isinstance(writer, HearsOut) or _finds_last_words(writer)
         quote = ""
         if last is not None and isinstance(writer, HearsOut):
             quote = await writer.left_to_tell(await self._requests.one(context, last))
@@ -269,6 +314,17 @@ class QuestionStage:
         if instead is not None:
             context.replace(instead)
         return instead or going
+
+    async def _last_words(self, context: TurnContext, going: ContinuationOutput, before: str) -> Ending | None:
+        """What a language model says to the last answer of all, or asks about it; None where nothing was told."""
+        writer, closing = self._questioner.writer, context.strategies.closing
+        told = context.answer.kind == "answer" and len(context.answer.text.split()) >= FEW_TOLD
+        if not going.complete or closing is None or not told or not _finds_last_words(writer):
+            return None
+        request = await self._requests.one(context, replace(going, strategy=closing.name))
+        may_ask = asked_once_more(context) is not None
+        ending = ending_request(request, context.configuration.closing_text, before, may_ask=may_ask)
+        return await last_words(writer, ending, self._questioner.secrets)
 
     async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether nothing that could be asked promises much any more."""

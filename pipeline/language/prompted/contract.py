@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-TEMPLATES = ("extraction", "rating", "slots", "opening", "question", "rephrase", "repair", "elements")
+TEMPLATES = ("extraction", "rating", "slots", "opening", "question", "rephrase", "ending", "repair", "elements")
 RUBRICS = "signals"
 PROMPT_NAMES = (*TEMPLATES, RUBRICS)
 """Names of all prompt files, without `.md`: the templates, and the rubrics that `rating` includes."""
 
-ONCE = frozenset({"elements"})
-"""Those that are used only where a session begins: the prompts that one was begun with may be from before them."""
+LATER = frozenset({"elements", "ending"})
+"""Those that not every version had: a session may have been begun with prompts from before them."""
 
 Values = Mapping[str, Any]
 
@@ -226,6 +226,20 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "refused": [{"text": '"Is it quick?"', "reasons": ["closed: it can be answered by yes or no"]}],
         },
         bare={"lines": [], "recent_questions": [], "variant": 1, "refused": []},
+    ),
+    "ending": PromptVariables(
+        system={**_ASKING, "ends_with": "Thank you. That was my last question."},
+        user={
+            **_ASKING,
+            "objective": "What coffee does for people.",
+            "stimulus": _STIMULUS,
+            "conversation": _CONVERSATION["lines"],
+            "earlier": ['"creamy texture"'],
+            "reply": '"Sorry, I put that badly."',
+            "may_ask": True,
+            "refused": [{"text": '"Great answer."', "reasons": ["it praises"]}],
+        },
+        bare={"objective": "", "stimulus": None, "earlier": [], "reply": None, "may_ask": False, "refused": []},
     ),
     "elements": PromptVariables(
         system={"most": 12, "label_words": 6},

@@ -16,7 +16,7 @@ from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import SandboxedEnvironment
 
 from pipeline.language.prompted import rubrics
-from pipeline.language.prompted.contract import ONCE, PROMPT_NAMES, RUBRICS, TEMPLATES, VARIABLES, Values
+from pipeline.language.prompted.contract import LATER, PROMPT_NAMES, RUBRICS, TEMPLATES, VARIABLES, Values
 from pipeline.language.prompted.problems import PromptInvalid, PromptProblem
 
 __all__ = ["PROMPT_NAMES", "PromptInvalid", "PromptProblem", "Prompts", "Rendered"]
@@ -41,7 +41,7 @@ class Prompts:
         """Compile and try every prompt.
 
         Args:
-            texts: content of each file, by its name without `.md`; all of `PROMPT_NAMES`, but those of `ONCE` may
+            texts: content of each file, by its name without `.md`; all of `PROMPT_NAMES`, but those of `LATER` may
                 be missing.
             folder: how the files' folder is called in messages.
         Raises:
@@ -58,7 +58,7 @@ class Prompts:
         for name in PROMPT_NAMES:
             file = f"{folder}/{name}.md"
             if name not in texts:
-                if name in ONCE:
+                if name in LATER:
                     continue
                 problems.append(PromptProblem(file, 1, "the file is missing"))
             elif name == RUBRICS:

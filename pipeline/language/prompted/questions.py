@@ -13,8 +13,8 @@ from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.terms import method_values, signal_words, spaced
 from pipeline.language.prompted.tidying import Tidying
-from pipeline.ports import Line, QuestionRequest, QuestionWriter
-from pipeline.question.announced import Announced
+from pipeline.ports import Ending, Line, QuestionRequest, QuestionWriter
+from pipeline.question.announced import OFFER, Announced
 from pipeline.question.templates import shuffled, was_asked
 
 EXAMPLES = 3
@@ -22,8 +22,14 @@ EXAMPLES = 3
 PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 _SLOT = re.compile(r"\{(\w+)\}")
-_PROMPTS = {"opening": "opening", "follow_up": "question", "closing": "question", "rephrase": "rephrase"}
-_TASKS = {"opening": "opening", "follow_up": "question", "closing": "closing", "rephrase": "rephrase"}
+_PROMPTS = {
+    "opening": "opening",
+    "follow_up": "question",
+    "closing": "question",
+    "rephrase": "rephrase",
+    "ending": "ending",
+}
+_TASKS = {**_PROMPTS, "closing": "closing"}
 
 
 class PromptedQuestionWriter:
@@ -66,11 +72,23 @@ class PromptedQuestionWriter:
         """A template question of the strategy, from `templates`."""
         return self._templates.template(request)
 
+    @property
+    def finds_last_words(self) -> bool:
+        """Whether it ends an interview in words of its own: not where its prompts are from before that."""
+        return "ending" in self._prompts.texts
+
+    async def last_words(self, request: QuestionRequest) -> Ending:
+        """What it says to the last answer of all, or a question about it. Raises ProviderError."""
+        cleaning = _Cleaning(chooses=True)
+        pieces = self._client.stream(self._chat(request))
+        said = [ready async for piece in pieces for ready in cleaning.feed(piece)] + cleaning.finish()
+        return Ending(text="".join(part for part in said if not OFFER.fullmatch(part)).strip(), asks_about=cleaning.own)
+
     def _chat(self, request: QuestionRequest) -> ChatRequest:
         name = _PROMPTS[request.kind]
         system = self._systems.get(
             request.methodology,
-            (name, request.topic, request.language, request.max_words),
+            (name, request.topic, request.language, request.max_words, request.ends_with),
             lambda: self._prompts.system(name, system_values(request)),
         )
         user = self._prompts.user(name, user_values(request))
@@ -93,6 +111,11 @@ class _Cleaning:
     @property
     def ended(self) -> bool:
         return self._around.ended
+
+    @property
+    def own(self) -> str:
+        """The words of the respondent that it chose itself."""
+        return self._announced.own if self._announced is not None else ""
 
     def feed(self, piece: str) -> list[str]:
         return self._numbered(self._around.feed(piece), final=False)
@@ -117,6 +140,8 @@ def system_values(request: QuestionRequest) -> dict[str, Any]:
     """What a prompt says about the interview as a whole."""
     if request.kind == "rephrase":
         return _topic_values(request)
+    if request.kind == "ending":
+        return {**_topic_values(request), "ends_with": request.ends_with}
     values: dict[str, Any] = {**method_values(request.methodology), **_topic_values(request)}
     if request.kind == "opening":
         values["opening_bias"] = request.methodology.method.opening_bias
@@ -136,6 +161,10 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
             "refused": _refused(request),
         }
         return {**_topic_values(request), **told}
+    if request.kind == "ending":
+        told = _briefing_values(request)
+        shared = {name: told[name] for name in ("conversation", "earlier", "reply", "refused", "objective")}
+        return {**_topic_values(request), **shared, "stimulus": _stimulus(request), "may_ask": request.may_ask}
     talk: dict[str, Any] = {**_topic_values(request), "recent_questions": recent, "variant": request.variant}
     if request.kind == "rephrase":
         return {

@@ -27,6 +27,7 @@ from pipeline.ports import (
 
 ANSWER = "I always take the one with the handle, because it's easy to carry, and then my hands are free for the kids."
 QUESTION = "What do you look at first when you choose one?"
+ENDS_WITH = "Thank you for everything you told me. That was my last question."
 STIMULUS = "A bag with a handle, made of paper, so that it can go into the bin with the peels. It costs 20 cents."
 EARLIER = "It has to be light, that's the main thing."
 
@@ -61,6 +62,7 @@ def render_samples(
         ("opening", "opening"),
         ("question", "follow_up"),
         ("rephrase", "rephrase"),
+        ("ending", "ending"),
     )
     for name, kind in kinds:
         request = question_request(methodology, concept_name, objective, kind)
@@ -192,4 +194,6 @@ def question_request(methodology: Methodology, topic: str, objective: str, kind:
         ),
         rationale="" if opening else "llm.response_depth.moderate +0.30; meta.node.opportunity.fresh +0.20",
         original=QUESTION if kind == "rephrase" else None,
+        ends_with=ENDS_WITH if kind == "ending" else "",
+        may_ask=kind == "ending",
     )

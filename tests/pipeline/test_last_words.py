@@ -1,0 +1,181 @@
+"""How an interview ends where a language model writes: its last words, one more question, and when it closes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
+
+from pipeline.continuing import TOLD_AT_THE_END
+from pipeline.errors import LLMUnavailable
+from pipeline.ports import Ending, QuestionRequest
+from pipeline.ways import TOLD_LATE
+from tests.support.interview import Interview, PlainWriter, concepts, configuration, new_state
+
+THANKS = "Thank you very much for your time."
+PATCH = "There is one thing. I have had a white patch on the gum since February and have not shown it to anybody."
+
+
+class Closer(PlainWriter):
+    """Says these last words one after the other, and takes this in place of the closing question."""
+
+    finds_last_words = True
+
+    def __init__(self, *endings: Ending | Exception, instead: str = "") -> None:
+        super().__init__()
+        self.endings = list(endings)
+        self.asked: list[QuestionRequest] = []
+        self.instead = instead
+
+    async def last_words(self, request: QuestionRequest) -> Ending:
+        self.asked.append(request)
+        ending = self.endings.pop(0) if self.endings else Ending(text="All right.")
+        if isinstance(ending, Exception):
+            raise ending
+        return ending
+
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+        if request.kind == "closing" and request.offers and self.instead:
+            self.requests.append(request)
+            yield self.instead
+            yield "What was that like?"
+            return
+        async for piece in super().write(request):
+            yield piece
+
+
+async def until_closing(writer: Closer, *, max_turns: int = 15) -> Interview:
+    """An interview whose closing question waits for an answer."""
+    given = configuration()
+    concept = given.concept.model_copy(update={"choice": "model"})
+    interview = Interview(
+        configuration=given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}}),
+        writer=writer,
+        state=new_state(max_turns=max_turns),
+    )
+    for turn in range(1, max_turns):
+        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+        if interview.state.status == "closing":
+            break
+    return interview
+
+
+def said(interview: Interview) -> str:
+    return interview.state.utterances[-1].text
+
+
+async def test_closing_question_comes_two_turns_before_the_end_and_its_answer_is_answered() -> None:
+    writer = Closer(Ending(text="You have not shown it to anybody."))
+    interview = await until_closing(writer)
+    assert interview.state.question is not None and interview.state.question.turn_number == 13
+    await interview.say(PATCH, concepts(("white patch", "attribute")))
+    assert interview.state.status == "completed"
+    assert said(interview) == f"You have not shown it to anybody. {THANKS}"
+    request = writer.asked[-1]
+    assert (request.kind, request.ends_with, request.may_ask) == ("ending", THANKS, True)
+    assert request.briefing.answer == PATCH
+
+
+async def test_one_more_question_is_asked_once_and_the_next_answer_is_the_last() -> None:
+    writer = Closer(
+        Ending(text="What has kept you from showing it to anybody?", asks_about="have not shown it to ANYBODY"),
+        Ending(text="You did not want to know."),
+    )
+    interview = await until_closing(writer)
+    await interview.say(PATCH, concepts(("white patch", "attribute")))
+    assert (interview.state.status, said(interview)) == ("closing", "What has kept you from showing it to anybody?")
+    record = interview.last.record
+    assert record is not None and record.reason == TOLD_AT_THE_END
+    await interview.say("I did not want to know, to be honest with you.", concepts(("not know", "attribute")))
+    assert interview.state.status == "completed"
+    assert said(interview) == f"You did not want to know. {THANKS}"
+    assert [request.may_ask for request in writer.asked] == [True, False]
+
+
+async def test_nothing_is_asked_on_the_last_turn_whatever_is_written() -> None:
+    ask = Ending(text="What has kept you from it?", asks_about="have not shown it")
+    writer = Closer(ask, ask)
+    interview = Interview(state=new_state(max_turns=3), writer=writer)
+    for turn in range(1, 3):
+        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+    await interview.say(PATCH, concepts(("white patch", "attribute")))
+    assert interview.state.status == "completed" and said(interview).endswith(THANKS)
+    assert "What has kept" not in said(interview)
+    assert [request.may_ask for request in writer.asked] == [False, False]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Ending(text="That is a wonderful story."),
+        Ending(text="You should see a doctor about that."),
+        Ending(text="I will make sure that somebody reads it."),
+        Ending(text="What was that like for you?"),
+        Ending(text="Was it bad, and did it hurt?", asks_about="white patch"),
+        Ending(text="What did she say?", asks_about="words that nobody said"),
+        Ending(text=""),
+    ],
+)
+async def test_what_can_not_be_said_is_written_again_with_the_reasons_and_then_left(first: Ending) -> None:
+    writer = Closer(first, Ending(text="You have kept it to yourself."))
+    interview = await until_closing(writer)
+    await interview.say(PATCH, concepts(("white patch", "attribute")))
+    assert said(interview) == f"You have kept it to yourself. {THANKS}"
+    assert [len(request.refused) for request in writer.asked] == [0, 1]
+    assert writer.asked[1].refused[0].text == first.text and writer.asked[1].refused[0].reasons
+
+    writer = Closer(first, first)
+    interview = await until_closing(writer)
+    await interview.say(PATCH, concepts(("white patch", "attribute")))
+    assert interview.state.status == "completed" and said(interview).endswith(THANKS)
+    assert first.text == "" or first.text not in said(interview)
+
+
+async def test_model_that_fails_ends_the_interview_as_without_one() -> None:
+    interview = await until_closing(Closer(LLMUnavailable("gone")))
+    await interview.say(PATCH, concepts(("white patch", "attribute")))
+    assert interview.state.status == "completed" and said(interview).endswith(THANKS)
+
+
+@pytest.mark.parametrize("answer", ["No.", "No, nothing more."])
+async def test_who_has_no_more_to_say_costs_no_call(answer: str) -> None:
+    writer = Closer()
+    interview = await until_closing(writer)
+    await interview.say(answer, concepts())
+    assert (interview.state.status, writer.asked) == ("completed", [])
+
+
+async def test_words_of_the_last_answer_may_be_asked_about_in_place_of_the_closing_question() -> None:
+    writer = Closer(instead="[0: turn 13]")
+    interview = await until_closing(writer)
+    assert interview.state.question is not None
+    assert interview.state.question.turn_number == 14, "the closing question came a turn later"
+    offered: Sequence[QuestionRequest] = [r for r in writer.requests if r.kind == "closing" and r.offers]
+    assert [request.turn_number for request in offered] == [13]
+    asked = [u for u in interview.state.utterances if u.speaker == "interviewer" and u.turn_number == 13]
+    assert (asked[-1].text, asked[-1].kind) == ("What was that like?", "question")
+
+
+async def test_why_the_closing_question_waits_is_recorded() -> None:
+    writer = Closer(instead="[0: turn 13]")
+    given = configuration()
+    concept = given.concept.model_copy(update={"choice": "model"})
+    interview = Interview(
+        configuration=given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}}),
+        writer=writer,
+        state=new_state(max_turns=15),
+    )
+    for turn in range(1, 14):
+        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+    record = interview.last.record
+    assert record is not None and record.reason == TOLD_LATE
+    assert record.question.own == "turn 13"
+
+
+async def test_where_the_engine_chooses_the_closing_question_is_not_put_off() -> None:
+    writer = Closer(instead="[0: turn 13]")
+    interview = Interview(state=new_state(max_turns=15), writer=writer)
+    for turn in range(1, 14):
+        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+    assert interview.state.status == "closing"
+    assert not any(request.offers for request in writer.requests if request.kind == "closing")
