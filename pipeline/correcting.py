@@ -210,12 +210,19 @@ def put_right_in(
         if found is None and cued and at + 1 < len(places):
             end = places[at + 1][1]
             found = _over_two(part, plain[start:end][: 2 * LONGEST_SENTENCE], earlier)
+        if found is not None and at and _of_itself(part, plain[:start], found[0]):
+            continue
         if found is not None:
             wrong, (begin, until) = found
             if not _names_something(plain[start + begin : start + until]):
                 continue  # “But for me it was …” puts nothing in the place of “for a whole class”.
             return PutRight(wrong, text[start + begin : start + until], start, end)
     return None
+
+
+def _of_itself(part: str, before: str, wrong: str) -> bool:
+    """Whether a sentence puts right what stands before it in the same message: “On Wednesday. No, the Tuesday.”"""
+    return _holds(wrong, before) or _alone(part, [before], heard=True) is not None
 
 
 def _plain(text: str) -> str:

@@ -518,6 +518,8 @@ class QuestionRequest(Record):
     variant: int = 0
     """0 for the first try, 1 for the regeneration, 0–2 for self-selected candidates."""
     max_words: int = 25
+    questions_left: int | None = None
+    """Questions that can still be asked, this one and the closing question counted; None where that is not known."""
     instructions: tuple[str, ...] = ()
     """What prompts say about the method and the research objective; a question must not repeat it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.acts import TOLD_ON, complaint, put_right_at_once, refusals, says_enough
+from pipeline.acts import ENOUGH, TOLD_ON, Act, complaint, put_right_at_once, refusals, says_enough
 from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
 from pipeline.contracts import (
@@ -151,6 +151,7 @@ def _request(
         briefing=brief,
         signals=chosen.active_signals if as_chosen else (),
         rationale=chosen.rationale if as_chosen else going.because or going.reason,
+        questions_left=max(0, start.max_turns - start.turn_number),
     )
 
 
@@ -166,10 +167,17 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
         context.get(GraphOutput).graph,
         context.get(StrategyOutput).threads,
         context.get(StateOutput).guide,
-        [act.act for act in context.get(UtteranceOutput).utterance.acts if act.act != "tells"],
+        _did(context),
         answer=context.answer.text.strip(),
         moved=any(act.act == "distress" for u in answers[-MOVED:] for act in u.acts),
     )
+
+
+def _did(context: TurnContext) -> list[Act]:
+    """What the respondent surely did besides telling; that there is no more to tell only where they stop there."""
+    heard = context.get(UtteranceOutput).utterance
+    found: list[Act] = [act.act for act in heard.acts if act.act != "tells" and act.sure and act.about != ENOUGH]
+    return [*found, "dont_know"] if says_enough(heard.text, heard.acts) else found
 
 
 def _wanted(context: TurnContext, going: ContinuationOutput, answer: Line) -> Wanted:

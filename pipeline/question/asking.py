@@ -167,12 +167,12 @@ class Asking:
         sent = await self._stream(request.model_copy(update={"variant": 0}))
         if sent is not None:
             return sent
-        request = self._settled(request)
+        self._choose_again(request)
         try:
             sent = await self._stream(request.model_copy(update={"variant": 1, "refused": tuple(self._unusable)}))
         except ProviderError:
             self._refused.append("provider_error")
-        return sent or await self._send(self._writer.template(request), fallback=True)
+        return sent or await self._send(self._writer.template(self._settled(request)), fallback=True)
 
     async def _stream(self, request: QuestionRequest) -> QuestionOutput | None:
         """One attempt; None when it was refused and nothing of it stays with the respondent."""
@@ -224,6 +224,12 @@ class Asking:
         elif self._said == 0 and self._request is not None:
             self._own = said_in(self._request, found[2] or "")
         return True
+
+    def _choose_again(self, request: QuestionRequest) -> None:
+        """Let the second try take something else: what can't be asked of one thing may be asked of another."""
+        if request.offers:
+            self._taken, self._said, self._own = 0, None, ""
+            self._request = request
 
     def _settled(self, request: QuestionRequest) -> QuestionRequest:
         """The request for the offer that was taken, with nothing left to choose."""

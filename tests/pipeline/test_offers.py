@@ -35,6 +35,8 @@ class Choosing(PlainWriter):
         super().__init__()
         self.number = number
         self.then = then
+        self.again = ""
+        """What it takes where it writes once more, if something else."""
 
     async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         if not request.offers:
@@ -42,8 +44,9 @@ class Choosing(PlainWriter):
                 yield piece
             return
         self.requests.append(request)
-        if self.number:
-            yield self.number
+        number = self.again if request.refused and self.again else self.number
+        if number:
+            yield number
         if isinstance(self.then, Exception):
             raise self.then
         yield self.then or "What happens with that, for you?"
@@ -110,13 +113,13 @@ async def test_model_may_choose_other_words_of_the_respondent(quote: str, own: s
         assert asked.focus_label == interview.writer.requests[-1].focus_label
 
 
-async def test_words_of_an_earlier_answer_can_be_chosen_and_are_written_about_again() -> None:
+async def test_words_of_an_earlier_answer_can_be_chosen_and_a_template_is_about_them() -> None:
     writer = Choosing("[0: is cheap]", "Is that good or bad?")
     interview = await told(talk(writer))
     await interview.say("I bought it in May with my sister.", concepts(("bought it in May", "attribute")))
-    again, asked = writer.requests[-1], interview.state.question
-    assert (again.focus_label, again.offers) == ("is cheap", ())
-    assert again.strategy is not None and again.strategy.description == OWN_PURPOSE
+    settled, asked = writer.templates[-1], interview.state.question
+    assert (settled.focus_label, settled.offers) == ("is cheap", ())
+    assert settled.strategy is not None and settled.strategy.description == OWN_PURPOSE
     assert asked is not None and asked.focus_label == "cheap"
 
 
@@ -128,12 +131,19 @@ async def test_words_that_tell_no_concept_are_asked_about_by_their_sentence() ->
     assert (record.target.kind, record.target.label) == ("lead", "I went home alone.")
 
 
-async def test_refused_text_is_written_again_about_what_was_taken() -> None:
-    interview = await told(talk(Choosing(then="Is that good or bad?")))
-    offers, again = interview.writer.requests[-2:]
-    assert not again.offers and again.focus_label == offers.offers[1].label
-    assert [one.text for one in again.refused] == ["Is that good or bad?"]
-    assert interview.last.record is not None and interview.last.record.question.taken == 1
+@pytest.mark.parametrize(("again", "taken", "own"), [("[2]", 1, ""), ("[1]", 0, ""), ("[0: is quick]", 0, "is quick")])
+async def test_refused_text_is_written_again_about_what_is_taken_then(again: str, taken: int, own: str) -> None:
+    writer = Choosing(then="Is that good or bad?")
+    writer.again = again
+    interview = await told(talk(writer))
+    first, second = writer.requests[-2:]
+    assert second.offers == first.offers and not first.refused
+    assert [one.text for one in second.refused] == ["Is that good or bad?"]
+    assert interview.last.record is not None
+    made = interview.last.record.question
+    assert (made.taken, made.own) == (taken, own)
+    settled = writer.templates[-1]
+    assert settled.offers == () and settled.focus_label == (own or first.offers[taken].label)
 
 
 async def test_second_writer_asks_about_what_was_taken() -> None:

@@ -305,6 +305,7 @@ class PlainWriter:
     def __init__(self, texts: Sequence[str] = ()) -> None:
         self.texts = list(texts)
         self.requests: list[QuestionRequest] = []
+        self.templates: list[QuestionRequest] = []
 
     async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         self.requests.append(request)
@@ -313,6 +314,7 @@ class PlainWriter:
             yield piece
 
     def template(self, request: QuestionRequest) -> str:
+        self.templates.append(request)
         about = request.focus_label or request.topic
         words = ["matters", "happens", "changes", "helps", "counts", "stands out", "follows", "remains"]
         word = words[(request.turn_number + request.variant) % len(words)]

@@ -16,11 +16,14 @@ from pipeline.language.prompted.tidying import Tidying
 from pipeline.ports import Ending, Line, QuestionRequest, QuestionWriter
 from pipeline.question.announced import OFFER, Announced
 from pipeline.question.templates import shuffled, was_asked
+from pipeline.question.text import sentences
 
 EXAMPLES = 3
 """Template questions that a prompt shows as examples of style."""
 PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
+SENTENCE_WORDS = 30
+"""Words of a sentence up to which it is shown whole in place of a piece of it."""
 _SLOT = re.compile(r"\{(\w+)\}")
 _PROMPTS = {
     "opening": "opening",
@@ -171,10 +174,12 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
             **talk,
             "lines": conversation(request.lines),
             "original": quoted(request.original or ""),
+            "reply": quoted(request.reply) if request.reply else None,
             "refused": _refused(request),
         }
     return {
         **talk,
+        "questions_left": request.questions_left,
         "strategy": request.strategy.description if request.strategy else "",
         "closing": request.kind == "closing",
         "examples": examples(request),
@@ -184,16 +189,7 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         "jump": request.focus_is_jump,
         "turns_ago": request.focus_said_earlier_turns,
         "avoid_similar": request.avoid_similar,
-        "offers": [
-            {
-                "purpose": offer.purpose,
-                "label": quoted(offer.label) if offer.label else None,
-                "node_type": spaced(offer.node_type) if offer.node_type else None,
-                "quote": quoted(offer.quote) if offer.quote else None,
-                "turns_ago": offer.turns_ago,
-            }
-            for offer in request.offers
-        ],
+        "offers": _offers(request),
         **_briefing_values(request),
         "stimulus": _stimulus(request),
         "signals": [
@@ -201,6 +197,35 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
             for signal in request.signals
         ],
     }
+
+
+def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
+    """What may be chosen, each with the sentence that tells it, unless that stands there already."""
+    said = [line.text for line in request.briefing.conversation if line.speaker == "respondent"]
+    said.append(request.briefing.answer)
+    found: list[dict[str, Any]] = []
+    for offer in request.offers:
+        sentence = _sentence_of(offer.quote or "", said)
+        found.append(
+            {
+                "purpose": offer.purpose,
+                "label": quoted(offer.label) if offer.label else None,
+                "sentence": None if sentence in [one["sentence"] for one in found] else sentence,
+                "node_type": spaced(offer.node_type) if offer.node_type else None,
+                "quote": quoted(offer.quote) if offer.quote else None,
+                "turns_ago": offer.turns_ago,
+            }
+        )
+    return found
+
+
+def _sentence_of(quote: str, said: Sequence[str]) -> str | None:
+    """The latest sentence of the respondent that holds these words, as it was said; None for a long one, or none."""
+    for text in reversed(said):
+        for sentence in sentences(text):
+            if quote and quote.casefold() in sentence.casefold():
+                return quoted(sentence) if len(sentence.split()) <= SENTENCE_WORDS else None
+    return None
 
 
 def _stimulus(request: QuestionRequest) -> str | None:

@@ -196,4 +196,5 @@ def question_request(methodology: Methodology, topic: str, objective: str, kind:
         original=QUESTION if kind == "rephrase" else None,
         ends_with=ENDS_WITH if kind == "ending" else "",
         may_ask=kind == "ending",
+        questions_left=None if opening else 9,
     )

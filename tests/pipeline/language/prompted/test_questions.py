@@ -9,9 +9,20 @@ from typing import Any
 import pytest
 
 from pipeline.errors import LLMUnavailable
+from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.questions import PIECES_AFTER, PromptedQuestionWriter, examples
-from pipeline.ports import ActiveSignal, Briefing, Line, Offer, QuestionRequest, RefusedText, ThreadTold, TopicTold
-from tests.pipeline.language.prompted.scripted import ScriptedModel, methodology, prompts, question_request
+from pipeline.ports import (
+    ActiveSignal,
+    Briefing,
+    Ending,
+    Line,
+    Offer,
+    QuestionRequest,
+    RefusedText,
+    ThreadTold,
+    TopicTold,
+)
+from tests.pipeline.language.prompted.scripted import ScriptedModel, methodology, prompts, question_request, texts
 
 
 class Templates:
@@ -112,11 +123,63 @@ async def test_number_stays_where_nothing_was_offered() -> None:
 async def test_prompt_has_what_is_offered_instead_of_one_subject() -> None:
     model = await asked(offers=OFFERS, focus_label="creamy", focus_is_jump=True)
     told = model.requests[-1].messages[-1].content
-    assert "what could be asked of it:\n  Ask why. Ask of what you choose" in told
-    assert '[1] "creamy", said as "it is creamy", 2 turns ago\n' in told
+    assert '[1] "it is creamy", 2 turns ago\n' in told
     assert "[2] The topic as a whole: Ask what else." in told
+    assert "Ask why." not in told
     assert "[0: …] Not one of these" in told
     assert "What it should do" not in told and "spoke of something else just now" not in told
+
+
+async def test_what_is_offered_is_told_by_its_whole_sentence_once() -> None:
+    said = Briefing(
+        conversation=(Line(speaker="respondent", text="I like it. It is Creamy and it is cold, so I drink it."),),
+        answer="My son says that " + "it is much too sweet " * 10,
+    )
+    offers = (
+        Offer(purpose="Ask why.", label="creamy", quote="it is creamy", turns_ago=1),
+        Offer(purpose="Ask why.", label="cold", quote="it is cold", turns_ago=1),
+        Offer(purpose="Ask why.", label="sweet", quote="much too sweet"),
+    )
+    told = (await asked(offers=offers, briefing=said)).user
+    assert '[1] "It is Creamy and it is cold, so I drink it.", 1 turn ago\n' in told
+    assert '[2] "it is cold", 1 turn ago\n' in told, "the sentence stands there already"
+    assert '[3] "much too sweet"\n' in told, "the sentence is too long"
+
+
+@pytest.mark.parametrize(
+    ("left", "text"),
+    [(2, "It is the last but one"), (1, "It is the last but one"), (6, "You can ask 6 more"), (None, "")],
+)
+async def test_prompt_tells_how_many_questions_are_left(left: int | None, text: str) -> None:
+    told = (await asked(questions_left=left)).user
+    assert text in told
+    assert ("last but one" in told, "You can ask" in told) == (left in (1, 2), left == 6)
+    assert "last but one" not in (await asked(kind="closing", questions_left=left)).user
+
+
+async def test_last_words_may_be_a_question_about_words_of_the_last_answer() -> None:
+    model = ScriptedModel(pieces=("[0: not shown", " it] ", "What has kept", " you from it?"))
+    writer = PromptedQuestionWriter(model, prompts(), Templates())
+    assert writer.finds_last_words
+    request = question_request(kind="ending", ends_with="Goodbye.", may_ask=True, reply="I see.")
+    assert await writer.last_words(request) == Ending(text="What has kept you from it?", asks_about="not shown it")
+    assert 'they hear: "Goodbye."' in model.system and "[0: their words]" in model.user
+    assert 'says this by itself, and you say none of it again: "I see."' in model.user
+    assert model.requests[0].task == "ending"
+    model = ScriptedModel(
+        pieces=(
+            "“You have not",
+            " shown it.”",
+        )
+    )
+    writer = PromptedQuestionWriter(model, prompts(), Templates())
+    assert await writer.last_words(question_request(kind="ending")) == Ending(text="You have not shown it.")
+    assert "[0:" not in model.user
+
+
+def test_prompts_from_before_find_no_last_words() -> None:
+    before = Prompts({name: text for name, text in texts().items() if name != "ending"})
+    assert not PromptedQuestionWriter(ScriptedModel(), before, Templates()).finds_last_words
 
 
 async def test_follow_up_prompt_has_everything_a_moderator_needs() -> None:
@@ -193,7 +256,7 @@ async def test_closing_prompt_says_that_it_is_the_last_question() -> None:
     model = await asked(kind="closing", strategy=closing, focus_label="what we've discussed")
     assert "It is the last one of the interview" in model.user
     assert closing is not None
-    assert closing.description in model.user
+    assert closing.description not in model.user
     assert model.requests[0].task == "closing"
 
 
@@ -283,7 +346,11 @@ async def test_prompt_tells_the_whole_conversation_threads_guide_and_what_was_do
         conversation=(Line(speaker="respondent", text="At the very beginning."),),
         earlier=("price",),
         threads=(ThreadTold(label="light", quote="it is light", left_turn=2),),
-        guide=(TopicTold(label="What is disliked", status="open"), TopicTold(label="Features", status="covered")),
+        guide=(
+            TopicTold(label="What is disliked", status="open"),
+            TopicTold(label="Features", status="covered"),
+            TopicTold(label="Price", status="asked"),
+        ),
         did=("was put out by a question",),
     )
     user = (await asked(briefing=told, recent_questions=("What comes to mind?", "Why?"))).user
@@ -291,8 +358,9 @@ async def test_prompt_tells_the_whole_conversation_threads_guide_and_what_was_do
         'Respondent: "At the very beginning."',
         'Said at the beginning, not shown below: "price"',
         '- "light": "it is light" (left after answer 2)',
-        "- What is disliked: not yet",
-        "- Features: covered",
+        "- What is disliked\n",
+        "- Features\n",
+        "- Price: was asked\n",
         "What the respondent did besides telling: was put out by a question. Let your question show",
         'Asked already; neither repeat nor reword: "What comes to mind?" "Why?"',
     ):
