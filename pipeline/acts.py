@@ -71,6 +71,8 @@ FAINT = "faint"
 CONTROLLED = "controlled"
 """What narrows a danger down to one that somebody tells of without calling it one: it alerts, and is asked about where
 danger was heard before. It is told like the rest."""
+UNANSWERED = "unanswered"
+"""What narrows a complaint down to that the interviewer passed over a question."""
 UNASKED = "unasked"
 """What narrows the wish for another subject down to what somebody says they were not asked."""
 NEXT = "next"
@@ -109,7 +111,7 @@ TELLS_ON = 11
 DENIED = "denied"
 """What narrows a correction down to that what the interviewer said is denied."""
 TO_THE_INTERVIEWER = frozenset(
-    {"told", "going_on", ENOUGH, "beside", "asked", DENIED, UNASKED, WHERE, WHICH, NEXT, OFFERED}
+    {"told", "going_on", ENOUGH, "beside", "asked", DENIED, UNANSWERED, UNASKED, WHERE, WHICH, NEXT, OFFERED}
 )
 """What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
 ABOUT_THE_QUESTION = re.compile(

@@ -32,6 +32,7 @@ ONLY_SAYS_SO = 8
 CLOSING_STRATEGY = "Closing strategy selected"
 FEW_TURNS_LEFT = "Few turns left"
 GUIDE_FINISHED = "guide_finished"
+NOTHING_LEFT_TO_TELL = "nothing_left"
 LITTLE_PROMISED = "little_promised"
 """Why an interview ends of which the writer finds that nothing it could ask promises much."""
 TURNS_FOR_THE_END = 2

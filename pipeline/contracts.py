@@ -45,12 +45,13 @@ class ContextOutput(Contract):
     """What the turn starts from.
 
     `lines` are the latest utterances, oldest first; `focus_key`, `focus_label` and `focus_type` are those of the
-    question that is answered.
+    question that is answered. `reopened`: the closing question was asked, and the respondent finds it too early.
     """
 
     turn_number: int
     max_turns: int
     closing: bool
+    reopened: bool
     correcting: bool
     question: str
     lines: tuple[Line, ...]

@@ -62,7 +62,11 @@ _NOT: Final = re.compile(
 """What stands before the words that were wrong."""
 _NAMES_OTHER: Final = frozenset({"not", "rather than", "instead of"})
 """Those that stand behind what is right: “my team, not my boss”."""
-_DENIED: Final = re.compile(r"\b(?:is|was|are|were|am|be|been|do|does|did|'s|'re|'m)\s*$", re.IGNORECASE)
+_DENIED: Final = re.compile(
+    r"(?:\b(?:is|was|are|were|am|be|been|do|does|did|have|has|had|will|would|could|can|should|may|might|must)"
+    r"|'(?:s|re|m|ve|d|ll))\s*$",
+    re.IGNORECASE,
+)
 """What stands before a “not” that denies, and names nothing in its place."""
 _NAMES_WRONG: Final = re.compile(
     r"\b(?:it|that|this|there|he|she|they) (?:wasn'?t|isn'?t|weren'?t|was not|is not) "
@@ -160,6 +164,8 @@ _TO_YOU: Final = re.compile(r"\b(?:you|u|your)\b", re.IGNORECASE)
 _CLAUSE: Final = re.compile(r"(?:i|we|you|he|she|they|it|there)(?:['’]\w+)?\s+\w", re.IGNORECASE)
 """How a sentence begins, which takes no phrase's place."""
 _TAKEN_FOR_GRANTED: Final = re.compile(r"(?:and |so,? |then )*(?:you|your|it|so)\b", re.IGNORECASE)
+_SHORT: Final = re.compile(r"(?:i|you|we|they|he|she|it|that|this|there|who|what)'(?:ve|m|re|s|d|ll)")
+"""A pronoun with a verb: “I've”."""
 _SAYS_NOTHING: Final = frozenset(
     "the a an my our your their it that this them him her so there here yes no not really true right wrong sure same"
     " what you i me one ones thing things case way much more less all any anything something nothing everything anyone"
@@ -421,9 +427,8 @@ def _where_said(after: str, earlier: Sequence[str]) -> tuple[str, int] | None:
 
 
 def _names_something(phrase: str) -> bool:
-    return any(
-        word not in _SAYS_NOTHING and (len(word) > 1 or word.isdigit()) for word in words(_DETERMINER.sub("", phrase))
-    )
+    found = [word for word in words(_DETERMINER.sub("", phrase)) if _SHORT.fullmatch(word) is None]
+    return any(word not in _SAYS_NOTHING and (len(word) > 1 or word.isdigit()) for word in found)
 
 
 def _shares(one: str, other: str) -> bool:

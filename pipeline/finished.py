@@ -31,6 +31,34 @@ ALL_TOLD = re.compile(
 )
 """What says so of all that there is."""
 
+_OBJECTS = re.compile(
+    r"^\W*(?:(?:oh|ah|what|wait|hm+|huh|really|no|sorry),? ?)*\W*(?:are|do|is) (?:we|you|it|this|that)(?: really)?"
+    r" (?:stop\w*|finish\w*|done|end\w*|over|clos\w*)(?: here| now| already| then)*\s*\?"
+    r"|^\W*(?:(?:oh|ah|what|wait|hm+|huh|really),? ?)*(?:we (?:stop|finish|end|are done)"
+    r"|is (?:it|that) (?:it|all|over))(?: here| now)? already\b"
+    r"|\bi (?:didn't|did not|don't) (?:mean|want)(?: us| you)?"
+    r" (?:to (?:stop|end|finish)|the end\b|we should (?:stop|end))"
+    r"|\bi didn't mean (?:that|it),? (?:i just say|it's just)"
+    r"|(?:^|[.!?,;] ?)(?:but )?i'?(?:ve| have)(?: still)? got (?:the |some |plenty of |loads of )?time\b"
+    r"|(?:^|[.!?,;] ?)(?:and |but )?you can (?:still )?(?:ask|go on asking)\b|\bi'?m not (?:done|finished)(?: yet)?\b"
+    r"|\byou (?:haven't|have not|never|didn't)(?: even| ever| once| really)* ask(?:ed)? (?:me )?"
+    r"(?:about|what|why|how|where|who)\b",
+    re.IGNORECASE,
+)
+"""How somebody says, to the closing question, that it is too early for it (English)."""
+_IS_DONE = re.compile(
+    r"\bthat's (?:all|it|everything)\b|\?\W*(?:good|great|fine|perfect)\b|\bnever mind\b|\bdoesn't matter\b"
+    r"|\b(?:but|and|though) (?:that's|it's) (?:fine|all right|ok(?:ay)?|no matter)\b",
+    re.IGNORECASE,
+)
+
+
+def objects(text: str) -> bool:
+    """Whether somebody finds that an interview should not end yet, whose closing question they answer (English)."""
+    plain = text.replace("’", "'")
+    return _OBJECTS.search(plain) is not None and _IS_DONE.search(plain) is None and not closes(plain)
+
+
 _BEFORE = (
     r"(?:(?:so|and|but|ok|okay|well|anyway|right|no|yes|yeah|really|honestly|i think|i suppose|i guess|i reckon),? )*"
 )

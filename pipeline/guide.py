@@ -163,6 +163,13 @@ def given_up(progress: Iterable[TopicProgress], reason: str) -> tuple[TopicProgr
     )
 
 
+def taken_up(progress: Iterable[TopicProgress]) -> tuple[TopicProgress, ...]:
+    """The progress of an interview that goes on after all: what was given up at its end is open again."""
+    return tuple(
+        item.model_copy(update={"status": "open", "reason": ""}) if item.status == "left" else item for item in progress
+    )
+
+
 @lru_cache(maxsize=128)
 def _agenda(key: _Same, language: str) -> Agenda:
     return Agenda(key.configuration, language)

@@ -10,6 +10,7 @@ from pipeline.conduct.memory import remembered
 from pipeline.conduct.move import Move
 from pipeline.context import Answer, TurnContext
 from pipeline.contracts import (
+    ContextOutput,
     ContinuationOutput,
     GraphOutput,
     QuestionOutput,
@@ -154,7 +155,7 @@ def _next_state(context: TurnContext, move: Move | None, *, counts: bool) -> Int
         "tracker": going.tracker.snapshot(),
         "strategy_history": (*before.strategy_history, going.strategy) if going.strategy else before.strategy_history,
         "focus_history": (*before.focus_history, entry) if entry else before.focus_history,
-        **_status(before, going, move),
+        **_status(before, going, move, reopened=context.get(ContextOutput).reopened),
         **(_measured(context) if counts else {}),
     }
     if slots.canonical is not None:
@@ -177,7 +178,7 @@ def _put_right(earlier: Utterance, said: Utterance) -> Utterance:
     return earlier.model_copy(update={"second_reading": None})
 
 
-def _status(before: InterviewState, going: ContinuationOutput, move: Move | None) -> dict[str, Any]:
+def _status(before: InterviewState, going: ContinuationOutput, move: Move | None, *, reopened: bool) -> dict[str, Any]:
     """Status and its reason after the turn, and what is kept for a stop that is taken back."""
     if move is not None and move.then == "stop":
         kept = {"stopped_question": before.question, "resume_status": before.status}
@@ -188,6 +189,8 @@ def _status(before: InterviewState, going: ContinuationOutput, move: Move | None
             "status_reason": HELD_BACK if move.then == "hold" else WITHDRAWN,
             "directives": (),
         }
+    if reopened and not (going.complete or going.ask_closing):
+        return {"status": "active", "status_reason": ""}
     status: SessionStatus = "completed" if going.complete else "closing" if going.ask_closing else before.status
     reason = before.status_reason if before.status == "closing" else going.reason or before.status_reason
     return {"status": status, "status_reason": reason}

@@ -507,7 +507,8 @@ class QuestionRequest(Record):
     may_ask: bool = False
     """For an ending: whether one more question is possible instead."""
     composed: bool = False
-    """Somebody who was moved says that it can go on, and nothing else: nothing of the last answer is asked about."""
+    """Somebody who was moved, or finds the end too early, says that it can go on, and nothing else: nothing of the last
+    answer is asked about."""
     follows_reply: bool = False
     """The question comes right behind a reply, which has acknowledged what was said."""
     reply: str = ""

@@ -233,7 +233,7 @@ def _left_by(context: TurnContext, move: Move | None) -> dict[str, bool]:
     return {
         "turned_away": elsewhere or left,
         "spent": says_enough(text, heard.acts) and not context.get(ContinuationOutput).ask_closing,
-        "composed": move is not None and act in GOES_ON and move.leaves_answer,
+        "composed": context.get(ContextOutput).reopened or (move is not None and act in GOES_ON and move.leaves_answer),
     }
 
 

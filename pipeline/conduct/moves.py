@@ -16,6 +16,7 @@ from pipeline.acts import (
     OFFERED,
     STORY_WORDS,
     TOLD_WRONG,
+    UNANSWERED,
     UNASKED,
     WEARY,
     WHERE,
@@ -499,7 +500,8 @@ def _carry_on(moment: Moment, text: str = "") -> Move:
 def _go_on(moment: Moment, text: str = "") -> Move:
     """Go on with somebody who does not want to stop: who was telling was cut short, and is asked to tell on."""
     few = moment.told_words < LONG_TELLING and not moment.closing and moment.questions_left > 0
-    if moment.conduct.answered and moment.texts.cut_in_go_on and few:
+    elsewhere = moment.find("wants_topic") or moment.find("declines")
+    if moment.conduct.answered and moment.texts.cut_in_go_on and few and elsewhere is None:
         return Move("wants_stop", moment.texts.cut_in_go_on, "stands")
     return replace(_carry_on(moment, text), act="wants_stop", leaves_answer=True)
 
@@ -707,6 +709,8 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
         return replace(again, leaves_thread=True, leaves_answer=moment.told_words < A_STORY)
     if heard.about == BESIDE:
         return Move("complains", texts.corrected_plain, "engine", counts=told_on, leaves_focus=True)
+    if heard.about == UNANSWERED and texts.complained_unanswered:
+        return Move("complains", texts.complained_unanswered, "engine", counts=told_on, leaves_focus=True)
     text = texts.complained_blame if heard.about == "blame" else moment.variant(texts.complained)
     return Move("complains", text, "engine", counts=told_on, leaves_focus=True)
 

@@ -88,6 +88,7 @@ class ConductTexts(Spec):
     enough: Several = Field(default=(), description="When somebody has no more to say about it.")
     complained: Several = Field(min_length=1, description="Owns any other complaint.")
     complained_blame: str = Field(description="When a question was heard as blame.")
+    complained_unanswered: str = Field(default="", description="When what they asked was passed over.")
     declined: Several = Field(min_length=1, description="When somebody would rather not say.")
     topic: str = Field(description="Follows a wish for another subject; `{topic}` is its name.")
     unasked: str = Field(
@@ -139,6 +140,9 @@ class ConductTexts(Spec):
     )
     closing_heard: str = Field(
         default="", description="Before the thank-you at the end, where the last answer told something."
+    )
+    not_over: str = Field(
+        default="", description="To who answers the closing question by that it is too early, where turns are left."
     )
     closing_passed_on: str = Field(default="", description="The same, where the last answer asks to pass something on.")
     passes_on: tuple[str, ...] = Field(default=(), description="Words by which somebody asks to pass something on.")

@@ -16,6 +16,7 @@ MAX_EARLIER = 30
 MAX_THREADS = 5
 MOVED = 2
 """So many answers ago at the most somebody was moved who is still to be treated gently."""
+MOVED_BEFORE = "was moved a moment ago"
 DID: dict[Act, str] = {
     "dont_know": "has no more to tell of what was asked",
     "declines": "did not want to answer that, which is left",
@@ -68,7 +69,7 @@ def briefing(
 def _did(acts: Sequence[Act], *, moved: bool) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(DID[act] for act in acts if act in DID))
     still = moved and "distress" not in acts
-    return (*found, "was moved a moment ago, and goes on: gently, and as far as they like") if still else found
+    return (*found, MOVED_BEFORE) if still else found
 
 
 def _earlier(kept: Sequence[Line], graph: SurfaceGraph) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pipeline.context import Answer, TurnContext
 from pipeline.contracts import ContextOutput, Contract
+from pipeline.finished import objects
 from pipeline.graph.identity import latest_wording
 from pipeline.ports import Line
 from pipeline.question.text import ended
@@ -13,6 +14,8 @@ from pipeline.state import InterviewState, Utterance
 
 RECENT_LINES = 5
 STRATEGY_WINDOW = 30
+REOPENED_WITH = 3
+"""Turns that are left at the least where an interview goes on whose respondent finds its end too early."""
 
 
 class ContextStage:
@@ -34,10 +37,12 @@ class ContextStage:
         question, focus_key = _answered(state, context.answer)
         focused = tracker.states.get(focus_key) if focus_key else None
         wording = latest_wording(graph, focused) if focused else None
+        reopened = _reopened(state, context.answer)
         return ContextOutput(
             turn_number=state.turn_count + 1,
             max_turns=state.max_turns,
-            closing=state.status == "closing",
+            closing=state.status == "closing" and not reopened,
+            reopened=reopened,
             correcting=correcting,
             question=question,
             lines=tuple(Line(speaker=u.speaker, text=ended(u.text)) for u in spoken[-RECENT_LINES:]),
@@ -51,6 +56,13 @@ class ContextStage:
             canonical=state.canonical_graph(),
             tracker=tracker,
         )
+
+
+def _reopened(state: InterviewState, answer: Answer) -> bool:
+    """Whether an interview goes on whose closing question its respondent finds too early; not right before its end."""
+    left = state.max_turns - state.turn_count - 1
+    may = state.status == "closing" and state.conduct.stopping_until is None and state.stopped_question is None
+    return may and answer.kind == "answer" and left >= REOPENED_WITH and objects(answer.text)
 
 
 def _answered(state: InterviewState, answer: Answer) -> tuple[str, str | None]:

@@ -11,14 +11,24 @@ from pipeline.continuing import (
     CLOSING_STRATEGY,
     FEW_TURNS_LEFT,
     GUIDE_FINISHED,
+    NOTHING_LEFT_TO_TELL,
     TURNS_FOR_THE_END,
     continued,
     nothing_left,
 )
-from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput, UtteranceOutput
+from pipeline.contracts import (
+    ContextOutput,
+    ContinuationOutput,
+    Contract,
+    GraphOutput,
+    StateOutput,
+    StrategyOutput,
+    UtteranceOutput,
+)
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
 from pipeline.focus import Focus, Target
+from pipeline.focusing import focus_of
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.grid.steps import rating_due
 from pipeline.guide import Agenda, agenda_of
@@ -32,7 +42,7 @@ MAXIMUM_TURNS = "Maximum turns reached"
 CLOSING_ANSWERED = "Closing question answered"
 LONG = 8
 """Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
-NOTHING_LEFT = "nothing_left"
+
 ROOM = 2
 """Turns that are left for each question that the concept demands, up to which none of them waits any longer."""
 EARLY, SETTLED, DUE = 2, 6, 7
@@ -46,6 +56,8 @@ MUST_ASK = "must_ask"
 """The strategy of a question that the concept demands, where the engine has none that asks for topics."""
 
 
+TOO_EARLY = "the respondent finds it too early for the end"
+"""Why an interview goes on behind its closing question."""
 UNYIELDING = frozenset({"graph_saturated", "quality_degraded"})
 """Reasons to end although topics of the guide are open: turn after turn brought nothing."""
 
@@ -118,6 +130,19 @@ def _demand(decision: Decision, reason_to_end: str | None, turn: int, *, at_a_br
     return f"the concept demands it, and {otherwise}"
 
 
+def _going_on(context: TurnContext, decision: Decision) -> ContinuationOutput:
+    """The best question that does not end an interview whose end was too early for its respondent."""
+    chosen, turn = context.get(StrategyOutput), context.get(ContextOutput).turn_number
+    if not decision.close:
+        return continued(context, "", strategy=decision.strategy, focus=chosen.focus, because=TOO_EARLY)
+    closing = context.strategies.closing
+    for candidate in decision.candidates:
+        if candidate.final_score is not None and (closing is None or candidate.strategy != closing.name):
+            focus = focus_of(candidate.target, chosen.tracker, context.get(GraphOutput).graph, turn)
+            return continued(context, "", strategy=candidate.strategy, focus=focus, because=TOO_EARLY)
+    return continued(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
+
+
 class ContinuationStage:
     """Applies the rules of continuation in order, and sets the focus of the next question in the tracker."""
 
@@ -134,7 +159,8 @@ class ContinuationStage:
         0. The interviewer replies to an act, and no new question follows: nothing changes here.
         1. A correction of the answer to the closing question: the closing question again, if turns are left.
         2. The closing question was answered, or this was the last turn: the end. The stage `question` may ask once
-           about what that answer brought, where a turn is left.
+           about what that answer brought, where a turn is left. Who finds the end too early is asked on, by 3, 4 or the
+           engine's choice, where a few turns are left.
         3. A moderator's question: go on with it.
         4. What the concept demands is still open, and the interview would close or its turns are only just enough:
            that question. Elements press for turns unless the engine weighs them against what people bring up.
@@ -164,9 +190,11 @@ class ContinuationStage:
             return continued(context, "", strategy=MODERATOR)
         guide = context.get(StateOutput).guide
         agenda = agenda_of(context.configuration, context.state.language)
+        if start.reopened:
+            return _going_on(context, decision)
         reason_to_end = CLOSING_STRATEGY if decision.close else self._reason_to_end(context, decision, agenda)
         if reason_to_end is None and chosen.directive is None and nothing_left(context):
-            reason_to_end = NOTHING_LEFT
+            reason_to_end = NOTHING_LEFT_TO_TELL
         if reason_to_end is None and chosen.directive is None and start.max_turns >= LONG and _last_chance(context):
             reason_to_end = FEW_TURNS_LEFT if context.strategies.closing is not None else None
         left = start.max_turns - turn - 1

@@ -12,8 +12,9 @@ from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
 from pipeline.continuing import (
     CLOSING_STRATEGY,
-    FEW_TURNS_LEFT,
     GUIDE_FINISHED,
+    LITTLE_PROMISED,
+    NOTHING_LEFT_TO_TELL,
     TURNS_FOR_THE_END,
     asked_once_more,
     closing_now,
@@ -76,8 +77,8 @@ EARLY = 6
 """Turns up to which that is so."""
 HEARD_OUT = 12
 """Words of the last answer of all from which on it is acknowledged."""
-PUT_OFF = frozenset({FEW_TURNS_LEFT, CLOSING_STRATEGY, GUIDE_FINISHED})
-"""Reasons for the closing question in place of which something that was just told may be asked about."""
+PUT_OFF = frozenset({CLOSING_STRATEGY, GUIDE_FINISHED, LITTLE_PROMISED, NOTHING_LEFT_TO_TELL})
+"""Reasons for the closing question in place of which a language model may go on, where more turns are left."""
 NOT_WHAT_ELSE = "what was asked was left, and what else there is was asked before: the next topic of the guide"
 """Why a topic of the guide is asked for, where the engine chose something else."""
 
@@ -91,8 +92,9 @@ def _reply(context: TurnContext, move: Move | None) -> str:
 
     Who complained and told something after all is thanked for it where the interview ends, and hears no apology.
     """
+    conduct = context.configuration.conduct
     if move is None:
-        return ""
+        return conduct.texts.not_over if conduct is not None and context.get(ContextOutput).reopened else ""
     thanked = context.get(ContinuationOutput).ask_closing and move.act == "complains" and tells(context)
     return move.help if thanked else in_one(move.text, move.help)
 
@@ -269,9 +271,7 @@ class QuestionStage:
     def _may_put_off(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether a language model may ask about what was just told in place of the closing question."""
         start, writer = context.get(ContextOutput), self._questioner.writer
-        room = (
-            going.ask_closing and going.reason in PUT_OFF and start.max_turns - start.turn_number >= TURNS_FOR_THE_END
-        )
+        room = going.ask_closing and going.reason in PUT_OFF and start.max_turns - start.turn_number > TURNS_FOR_THE_END
         able = _finds_last_words(writer) and chosen_by_writer(context.configuration, compares=False)
         return room and able and context.get(StrategyOutput).move is None and context.answer.kind == "answer"
 

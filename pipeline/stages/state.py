@@ -20,7 +20,7 @@ from pipeline.elements import named
 from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
 from pipeline.grid.moment import grid_after
-from pipeline.guide import TopicProgress, agenda_of, topic_of
+from pipeline.guide import TopicProgress, agenda_of, taken_up, topic_of
 from pipeline.momentum import Momentum, by_rules
 from pipeline.reactions import doubts, wonders
 from pipeline.threads import Thread, followed
@@ -130,7 +130,7 @@ class StateStage:
             session_id=state.session_id,
         )
         guide = agenda_of(context.configuration, state.language).after_answer(
-            state.guide,
+            taken_up(state.guide) if start.reopened else state.guide,
             changed.graph,
             utterance.content,
             turn=start.turn_number,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+from pipeline.acts import UNASKED, Act
 from pipeline.concept import demands_of
 from pipeline.conduct.moment import move_of
 from pipeline.conduct.move import Move
@@ -36,6 +37,21 @@ from pipeline.state import AppliedDirective, answered, asked_texts
 from pipeline.threads import Thread, judged
 
 ACTIVE_SIGNALS = 5
+
+
+_OF_THE_END: frozenset[Act] = frozenset(
+    {"asks_interviewer", "asks_back", "complains", "corrects", "wants_topic", "declines", "dont_know", "aside"}
+)
+"""Acts that “Oh, are we stopping? I didn't mean that.” may be taken for."""
+
+
+def _move(context: TurnContext) -> Move | None:
+    """What is done about the acts of the message; nothing about words by which somebody finds the end too early."""
+    move = move_of(context)
+    if move is None or not context.get(ContextOutput).reopened or move.act not in _OF_THE_END:
+        return move
+    unasked = any(act.about == UNASKED for act in context.get(UtteranceOutput).utterance.acts)
+    return move if unasked and move.then == "engine" else None
 
 
 class StrategyStage:
@@ -72,7 +88,7 @@ class StrategyStage:
                 tracker.append_depth(previous, rated.depth)
         if context.get(UtteranceOutput).kind == "skip" and previous is not None:
             tracker.decline(previous)
-        move = move_of(context)
+        move = _move(context)
         if move is not None:
             tracker = _left(context, tracker, move)
             if move.act == "wants_topic" and move.declines_focus:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pipeline.concept import MustAsk, PipelineSettings
-from pipeline.finished import NOTHING_LEFT, closes
+from pipeline.finished import NOTHING_LEFT, closes, objects
 from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.guide import TopicProgress, given_up, taken_up
 from pipeline.methodology import Form, GuideTopic, Strategy
 from pipeline.ports import Extraction, QuestionRequest
 from pipeline.stages.continuation import saturation_reason
@@ -104,6 +107,83 @@ async def test_who_was_told_that_it_ends_is_not_asked_on_whatever_the_answer_bri
     )
     done = await interview.say(more, moving(concepts(("one thing more", "attribute"))))
     assert [event["state"] for event in done.events if event["type"] == "session.state"] == ["completed"]
+
+
+EARLY = "Oh, are we stopping? I didn't mean that, I just say that. I've got time, you can ask me the rest."
+
+
+async def told_all(**given: Any) -> Interview:
+    """An interview that asks the closing question early, because somebody says behind each answer that this is all."""
+    interview = Interview(**given)
+    for turn in range(1, 7):
+        await interview.say(f"It is number {turn}. That's all.", concepts((f"number {turn}", "attribute")))
+        if interview.state.status == "closing":
+            break
+    assert interview.state.status == "closing"
+    return interview
+
+
+async def test_who_finds_the_end_too_early_is_asked_on() -> None:
+    given = configuration().model_copy(update={"conduct": conduct_policy()})
+    interview = await told_all(configuration=given)
+    await interview.say(EARLY, concepts(("time", "attribute")))
+    state = interview.state
+    assert (state.status, state.status_reason) == ("active", "") and state.question is not None
+    assert (state.question.kind, interview.result.should_continue) == ("question", True)
+    assert state.utterances[-1].text.startswith("Of course, we don't have to stop yet. ")
+    assert interview.writer.requests[-1].composed
+    await interview.say("It is warm.", concepts(("warm", "attribute")))
+    assert interview.state.status == "active"
+
+
+def test_topics_that_were_given_up_at_the_end_are_open_again() -> None:
+    before = (
+        TopicProgress(id="a", label="A"),
+        TopicProgress(id="b", label="B", status="covered"),
+        TopicProgress(id="c", label="C", status="asked"),
+    )
+    left = given_up(before, "nothing_left")
+    assert [item.status for item in left] == ["left", "covered", "asked"]
+    assert taken_up(left) == before
+
+
+async def test_an_end_by_turns_is_not_put_off_for_who_finds_it_too_early() -> None:
+    interview = await closing_interview()
+    await interview.say(
+        "Oh, is it over already? You never asked about the price of it.", concepts(("price", "attribute"))
+    )
+    assert interview.state.status == "completed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Oh, are we stopping?",
+        "Wait, are we done already?",
+        "Oh, we stop already?",
+        "I didn’t mean to stop, I like this.",
+        "You never asked about the garden, you know.",
+        "I've still got time if you want more.",
+    ],
+)
+def test_objections_to_the_end_are_heard(text: str) -> None:
+    assert objects(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, that's it.",
+        "You never asked about the price, but that's fine.",
+        "Are we stopping? Good, that's all from me.",
+        "They asked whether we are stopping the trial.",
+        "I didn't mean that he was lazy.",
+        "He said I've got time for one more.",
+        "I never asked about it.",
+    ],
+)
+def test_other_last_answers_are_none(text: str) -> None:
+    assert not objects(text)
 
 
 async def test_thanks_follow_a_closing_answer_that_brings_nothing_new() -> None:

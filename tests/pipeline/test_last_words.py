@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -145,37 +145,55 @@ async def test_who_has_no_more_to_say_costs_no_call(answer: str) -> None:
     assert (interview.state.status, writer.asked) == ("completed", [])
 
 
-async def test_words_of_the_last_answer_may_be_asked_about_in_place_of_the_closing_question() -> None:
-    writer = Closer(instead="[0: turn 13]")
-    interview = await until_closing(writer)
-    assert interview.state.question is not None
-    assert interview.state.question.turn_number == 14, "the closing question came a turn later"
-    offered: Sequence[QuestionRequest] = [r for r in writer.requests if r.kind == "closing" and r.offers]
-    assert [request.turn_number for request in offered] == [13]
-    asked = [u for u in interview.state.utterances if u.speaker == "interviewer" and u.turn_number == 13]
-    assert (asked[-1].text, asked[-1].kind) == ("What was that like?", "question")
-
-
-async def test_why_the_closing_question_waits_is_recorded() -> None:
-    writer = Closer(instead="[0: turn 13]")
+async def talk_with_nothing_more(writer: Closer, *, choice: str | None = "model") -> Interview:
+    """An interview with somebody who says behind each answer that this is all, until the closing question is due."""
     given = configuration()
-    concept = given.concept.model_copy(update={"choice": "model"})
+    concept = given.concept.model_copy(update={"choice": choice})
     interview = Interview(
         configuration=given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}}),
         writer=writer,
         state=new_state(max_turns=15),
     )
-    for turn in range(1, 14):
-        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+    for turn in range(1, 9):
+        await interview.say(f"It is number {turn}. That's all.", concepts((f"number {turn}", "attribute")))
+        if any(request.kind == "closing" for request in writer.requests):
+            break
+    return interview
+
+
+async def test_a_model_may_go_on_from_words_of_the_last_answer_in_place_of_the_closing_question() -> None:
+    writer = Closer(instead="[0: number 4]")
+    interview = await talk_with_nothing_more(writer)
+    assert writer.requests[-1].kind == "closing" and writer.requests[-1].turn_number == 4
+    assert interview.state.status == "active" and interview.state.question is not None
+    assert (interview.state.question.text, interview.state.question.kind) == ("What was that like?", "question")
     record = interview.last.record
-    assert record is not None and record.reason == TOLD_LATE
-    assert record.question.own == "turn 13"
+    assert record is not None and record.question.own == "number 4"
+
+
+async def test_why_a_model_goes_on_is_recorded() -> None:
+    interview = await talk_with_nothing_more(Closer(instead="[0: that's all]"))
+    record = interview.last.record
+    assert record is not None and (record.reason, record.question.own) == (TOLD_LATE, "That's all")
+
+
+@pytest.mark.parametrize("instead", ["[1]", "[0: words that nobody said]"])
+async def test_the_closing_question_is_asked_where_a_model_takes_it(instead: str) -> None:
+    interview = await talk_with_nothing_more(Closer(instead=instead))
+    assert interview.state.status == "closing" and interview.state.question is not None
+    assert interview.state.question.kind == "closing_question"
 
 
 async def test_where_the_engine_chooses_the_closing_question_is_not_put_off() -> None:
-    writer = Closer(instead="[0: turn 13]")
-    interview = Interview(state=new_state(max_turns=15), writer=writer)
-    for turn in range(1, 14):
-        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+    writer = Closer(instead="[0: number 4]")
+    interview = await talk_with_nothing_more(writer, choice="engine")
     assert interview.state.status == "closing"
+    assert not any(request.offers for request in writer.requests if request.kind == "closing")
+
+
+async def test_when_turns_run_out_the_closing_question_is_not_put_off() -> None:
+    writer = Closer(instead="[0: turn 13]")
+    interview = await until_closing(writer)
+    assert interview.state.status == "closing" and interview.state.question is not None
+    assert interview.state.question.turn_number == 13
     assert not any(request.offers for request in writer.requests if request.kind == "closing")

@@ -11,8 +11,8 @@ from pipeline.language.acts.outright import Said
 MOST_WORDS: Final = 40
 """Words of a message from which on such a question belongs to a story."""
 _LED = (
-    r"(?:^|[.!?,;:]\s{0,3}|\b(?:and|but|so|well|hey|wait|ok|sorry|um+|uh+) )"
-    r"(?:(?:and|but|so|well|hey|wait|ok|sorry|btw|by the way),? )*"
+    r"(?:^|[.!?,;:]\s{0,3}|\b(?:and|but|so|well|hey|wait|ok|also|sorry|um+|uh+) )"
+    r"(?:(?:and|but|so|well|hey|wait|ok|oh|also|plus|sorry|btw|by the way),? )*"
 )
 _MORE = r"[^.!?]{0,40}"
 _REST = r"[^.!?]{0,80}"
@@ -64,6 +64,11 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             rf" (?:\w+ )?\w+{_REST}",
             rf"(?:some|any)(?:body|one)(?: else)? (?:could be|might be|may be|can be|is) (?:following|watching|reading"
             rf"|listening)\b{_REST}\?{_REST}",
+            r"(?:this|that|it) (?:doesn'?t|does not|won'?t|will not|isn'?t going to|can'?t) (?:get|go|come)"
+            rf"(?: back| out)* to (?:any|some|the|my|him|her|them)\w*{_REST}",
+            rf"(?:this|that|it) (?:stays|is|will stay) (?:between us|here|private|confidential|secret){_REST}\?",
+            rf"(?:nobody|no one|no-one)(?: \w+){{0,3}} (?:sees|reads|gets|hears|will see|will read|finds out)\b"
+            rf"{_REST}\?",
             rf"is (?:there )?(?:some|any)(?:body|one) else (?:listening|reading|watching|here|there)\b{_MORE}",
             r"(?:will|is) my (?:name|number|voice)(?: \w+)? (?:in|on) (?:the|this|your|that) (?:report|study|article"
             rf"|research|paper){_MORE}",
@@ -136,6 +141,9 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "other",
         (
+            rf"(?:can|could|do|does|did|is|are|will|would|what|how|when|where|who|which|why)\b[^.!?]{{3,90}}"
+            rf"[,.]? do {_YOU} (?:happen to )?know",
+            rf"do {_YOU} (?:happen to )?know (?:if|whether|how|what|when|where|who|why)\b{_REST}",
             rf"how many (?:people|others) (?:are|do|did|have) {_YOU} (?:ask\w*|talk\w* to|interview\w*)\b{_MORE}",
             r"(?:can|could|will|may) i (?:read|see|get|have) (?:the|a|your) (?:report|results?|copy|summary|transcript)"
             rf"\b{_MORE}",

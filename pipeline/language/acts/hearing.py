@@ -345,6 +345,38 @@ TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
 
+CONFIDES = re.compile(
+    r"\b(?:never|not|haven'?t|hadn'?t) (?:\w+ ){0,2}(?:told|tell|said|say)\b[^.!?]{0,25}"
+    r"\b(?:any(?:one|body)|(?:a )?soul|them|him|her|my \w+)\b|\byou(?:'?re| are) the first\b"
+    r"|\b(?:nobody|no one|no-one) (?:else )?knows\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody tells what nobody was told before, and complains of nothing."""
+POSTPONES = re.compile(
+    r"\b(?:come|get|turn|go|be getting)(?: back)? (?:on )?to (?:that|this|it|him|her|them|the \w+)"
+    r" (?:in (?:a|one) (?:moment|minute|min|bit|sec\w*|while)|later|afterwards|presently|shortly)\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody puts off what they would tell, and wants no break."""
+LEAVES_IT = re.compile(
+    r"\b(?:i'?ll|i will|let'?s|let us|we'?ll|i'?d (?:rather|like to|prefer to)|can we|could we|may we)(?: just)?"
+    r" (?:leave (?:it|that) (?:at that|there|here)|stop there)"
+    r"(?:,? (?:for now|for the moment|please|if (?:that'?s|it'?s|i may|you don'?t mind)[^.!?]{0,20}))*\W*$",
+    re.IGNORECASE,
+)
+"""What may leave only what was asked, …"""
+TOLD_BEFORE = 4
+"""… where so many words were told before it, …"""
+WOULD_END = re.compile(
+    r"\b(?:thank\w*|cheers|bye|goodbye|tired|weary|worn|time|questions?|interview|survey|chat|today|tonight|tea|dinner"
+    r"|lunch|gotta|(?:got|have|need) to (?:go|get|run)|work|shift|call|done|finished|enough|energy|for good|signal"
+    r"|bus|train|phone|battery|all in|can'?t (?:do|go|carry|take)|carry on|go on|nothing more|no more|not back"
+    r"|pleasure|stop talking)\b",
+    re.IGNORECASE,
+)
+"""… and none of these words says why somebody would end."""
+
+
 class ActHearing:
     """Hears acts; by rules alone in other languages than the reader's.
 
@@ -398,7 +430,8 @@ class ActHearing:
             return acts_of(text, question, language)
         if found_at_once := not_said(text, language):
             return found_at_once
-        return self._whatever_was_asked(self._heard(text, question, rules), text, question, rules)
+        heard = _left_open(self._heard(text, question, rules), text)
+        return self._whatever_was_asked(heard, text, question, rules)
 
     def _heard(self, text: str, question: str, rules: Rules) -> tuple[HeardAct, ...]:
         """The acts of a message that says something, in English."""
@@ -406,11 +439,7 @@ class ActHearing:
         judged = [one is not None for one in by_rule]
         chances = clause_chances(self._network, text, question, clauses)
         story = len(text.split()) >= IN_A_STORY
-        denied: set[Act] = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
-        if HAD_NOT_MEANT_TO.search(text):
-            denied.add("declines")
-        if text.islower() and not YOUNG.search(text):
-            denied.add("minor")
+        denied = _denied(text)
         goes_on = GOES_ON.search(text) is not None
         if goes_on:
             denied |= ENDS
@@ -422,8 +451,8 @@ class ActHearing:
         by_rule = [None if one and one.act in ENDS and _on_condition(text[: one.start]) else one for one in by_rule]
         if "minor" in denied:
             by_rule = [None if one and one.act == "minor" and not one.sure else one for one in by_rule]
-        if "wants_withdrawal" in denied:
-            by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
+        gone = denied & {"wants_withdrawal", "wants_pause"}
+        by_rule = [None if one and one.act in gone else one for one in by_rule]
         by_rule = [
             None if one and (_is_reported(one, text) or denies_nothing(one, question)) else one for one in by_rule
         ]
@@ -734,6 +763,31 @@ def _on_condition(before: str) -> bool:
     """Whether what stands before a clause says when, or if, it would be so, and nothing of the interview."""
     condition = ON_CONDITION.search(before.rstrip())
     return condition is not None and OF_THE_TALK.search(condition["what"]) is None
+
+
+def _denied(text: str) -> set[Act]:
+    """The acts that words of a message show it not to be, whatever else it sounds like."""
+    denied: set[Act] = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
+    if HAD_NOT_MEANT_TO.search(text):
+        denied.add("declines")
+    if text.islower() and not YOUNG.search(text):
+        denied.add("minor")
+    if CONFIDES.search(text):
+        denied.add("complains")
+    if POSTPONES.search(text):
+        denied.add("wants_pause")
+    return denied
+
+
+def _left_open(heard: tuple[HeardAct, ...], text: str) -> tuple[HeardAct, ...]:
+    """The same; a wish to stop is asked back where only what was asked may be meant.
+
+    “He never came back. I'll leave it at that for now.” says nothing of the interview.
+    """
+    leaves = LEAVES_IT.search(text)
+    if leaves is None or len(text[: leaves.start()].split()) < TOLD_BEFORE or WOULD_END.search(text):
+        return heard
+    return tuple(one.model_copy(update={"sure": False}) if one.act == "wants_stop" else one for one in heard)
 
 
 def _is_reported(heard: HeardAct, text: str) -> bool:

@@ -19,6 +19,7 @@ from pipeline.acts import (
     NEXT,
     OFFERED,
     PUT_RIGHT_AT_ONCE,
+    UNANSWERED,
     UNASKED,
     WHERE,
     WHICH,
@@ -114,6 +115,16 @@ _GOES_FOR = re.compile(
     re.IGNORECASE,
 )
 """What somebody leaves for who says good-bye."""
+_UNANSWERED = re.compile(
+    r"\b(?:you|u)(?: (?:still|just|again))*(?:'ve)? (?:never|didn'?t|did not|haven'?t|have not|don'?t)"
+    r"(?: (?:actually|really|even|quite))* (?:answer(?:ed)?|repl(?:y|ied)|respond(?:ed)?)"
+    r"(?: (?:me|us|my|that|to|about)\b|(?=[.,!?]|$))"
+    r"|\b(?:went|gone|passed|skipped|walked) (?:straight |right )?(?:past|over)"
+    r" (?:my|what i asked|that|it) ?(?:question|one)?\b"
+    r"|\byou(?:'ve)? (?:ignored|dodged|skipped) (?:my|the|that) question\b",
+    re.IGNORECASE,
+)
+"""How somebody says that what they asked was passed over."""
 _UNASKED = re.compile(
     r"\b(?:you|u)(?:(?:'ve| have)?(?: still)?(?: never| not)(?: (?:once|even|really))*|(?: have|did)(?:n'?t| not)"
     r"(?: (?:once|even|really|ever))*) ask(?:ed)?(?: (?:me|us))? "
@@ -413,6 +424,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
     found = (
         _leaving(plain, question),
         _unasked(plain),
+        _unanswered(plain),
         _lost(plain),
         _name(plain),
         _asked(plain),
@@ -485,6 +497,14 @@ def _unasked(text: str) -> Said | None:
             wanted = (("topic", "" if told else topic),)
             return Said("wants_topic", found.start(), found.end(), about=UNASKED, details=wanted, instead=gone)
     return None
+
+
+def _unanswered(text: str) -> Said | None:
+    found = _UNANSWERED.search(text)
+    if found is None or _told_by_others(text, found.start()):
+        return None
+    gone: frozenset[Act] = frozenset({"complains", "corrects", "wants_topic"})
+    return Said("complains", found.start(), found.end(), about=UNANSWERED, instead=gone)
 
 
 def _lost(text: str) -> Said | None:

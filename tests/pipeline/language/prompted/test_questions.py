@@ -148,13 +148,14 @@ async def test_what_is_offered_is_told_by_its_whole_sentence_once() -> None:
 
 @pytest.mark.parametrize(
     ("left", "text"),
-    [(2, "It is the last but one"), (1, "It is the last but one"), (6, "You can ask 6 more"), (None, "")],
+    [(3, "It is the last one before"), (1, "It is the last one before"), (6, "About 4 more"), (None, "")],
 )
 async def test_prompt_tells_how_many_questions_are_left(left: int | None, text: str) -> None:
     told = (await asked(questions_left=left)).user
     assert text in told
-    assert ("last but one" in told, "You can ask" in told) == (left in (1, 2), left == 6)
-    assert "last but one" not in (await asked(kind="closing", questions_left=left)).user
+    assert ("last one before" in told, "more can be asked" in told) == (left in (1, 3), left == 6)
+    closing = (await asked(kind="closing", questions_left=left)).user
+    assert "last one before" not in closing and "more can be asked" not in closing
 
 
 async def test_last_words_may_be_a_question_about_words_of_the_last_answer() -> None:
@@ -254,7 +255,8 @@ async def test_closing_prompt_says_that_it_is_the_last_question() -> None:
     chosen = methodology("means_end_chain")
     closing = chosen.closing_strategy
     model = await asked(kind="closing", strategy=closing, focus_label="what we've discussed")
-    assert "It is the last one of the interview" in model.user
+    assert "It is the closing question of the interview" in model.user
+    assert "The program would close" not in model.user and "what we've discussed" not in model.user
     assert closing is not None
     assert closing.description not in model.user
     assert model.requests[0].task == "closing"
