@@ -71,6 +71,8 @@ FAINT = "faint"
 CONTROLLED = "controlled"
 """What narrows a danger down to one that somebody tells of without calling it one: it alerts, and is asked about where
 danger was heard before. It is told like the rest."""
+GOING_ON = "going_on"
+"""What narrows a wish down to telling on what was broken off."""
 UNANSWERED = "unanswered"
 """What narrows a complaint down to that the interviewer passed over a question."""
 UNASKED = "unasked"

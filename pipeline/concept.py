@@ -313,6 +313,12 @@ class SessionConfiguration(Spec):
     """Prompts by file name without `.md`; empty where no role asks a language model: such a session stays offline."""
 
     @property
+    def is_written_by_model(self) -> bool:
+        """Whether a language model writes the questions, by prompts that let it answer what people do as well."""
+        writes = self.concept.llm.generation
+        return "ending" in self.prompts and (writes is None or writes.provider != "offline")
+
+    @property
     def synonyms(self) -> tuple[tuple[str, ...], ...]:
         """Synonym sets of the concept, then of the methodology."""
         return (*self.concept.synonyms, *self.methodology.synonyms)

@@ -113,7 +113,7 @@ _NO_UNIT: Final = r"(?:if|with|when|and|or|on|in|at|to|of|so|but|that|because|as
 _COUNTED: Final = re.compile(
     r"(?<!first )(?<!last )(?<!other )(?<!those )(?<!these )(?<!second )(?<!third )(?<!next )(?<!this )(?<!that )"
     r"(?<!which )"
-    rf"\b(?P<number>{_NUMBER})(?: ?(?P<unit>%|percent|per cent|(?!{_NO_UNIT}\b)[a-z]+))?(?![\w])",
+    rf"\b(?P<number>{_NUMBER})(?:(?:(?<=\d)| )(?P<unit>%|percent|per cent|(?!{_NO_UNIT}\b)[a-z]+))?(?![\w])",
     re.IGNORECASE,
 )
 _DAYS: Final = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
@@ -483,8 +483,10 @@ class CorrectionReader:
         latest = [one for one in told[-ALIKE_ANSWERS:] if one]
         said = words_of(text, heard)
         *earlier, own = await self._parser.lemmas([*latest, said])
-        old = [*dict.fromkeys(lemma for lemmas in earlier for lemma in lemmas if lemma != "not")][:MOST_LEMMAS]
-        new = [*dict.fromkeys(lemma for lemma in own if not any(_of_a_stem(lemma, one) for one in old))][:MOST_LEMMAS]
+        old = [*dict.fromkeys(one for lemmas in earlier for one in lemmas if one != "not" and _names_something(one))]
+        old = old[:MOST_LEMMAS]
+        named = (lemma for lemma in own if _names_something(lemma) and _names_something(f"{lemma}s"))
+        new = [*dict.fromkeys(lemma for lemma in named if not any(_of_a_stem(lemma, one) for one in old))][:MOST_LEMMAS]
         if not old or not new:
             return None
         rows = await self._embedder.embed([*old, *new])

@@ -11,6 +11,7 @@ from pipeline.acts import (
     CONTROLLED,
     ENOUGH,
     FAINT,
+    GOING_ON,
     LEAVES,
     NEXT,
     OFFERED,
@@ -69,7 +70,7 @@ LEADS_IN = 3
 """Words of a wish for a moment up to which it may only lead in what is put right behind it: “Hang on.”"""
 A_STORY = 25
 """Words told beside an act from which on somebody tells a story and is not broken off."""
-GOING_ON = "going_on"
+
 """What narrows the wish for another subject down to that for the rest of what was being told."""
 RECALLED, LEAST_RECALLED = 2, 3
 """Sentences that are told again to who has lost their thread at the most, and words that each has at the least."""

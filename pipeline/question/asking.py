@@ -382,7 +382,8 @@ def own_words(request: QuestionRequest) -> tuple[str, ...]:
     """Words of the respondent and of the topic, which a question may use."""
     said = [line.text for line in request.lines if line.speaker == "respondent"]
     quotes = (request.focus_quote, *(offer.quote for offer in request.offers))
-    return tuple(" ".join((*said, request.topic, *(quote for quote in quotes if quote))).casefold().split())
+    words = (*said, request.topic, request.stimulus, *(quote for quote in quotes if quote))
+    return tuple(" ".join(words).casefold().split())
 
 
 def _is_whole(text: str) -> bool:

@@ -146,7 +146,7 @@ ENGLISH = LanguageTable(
         r"(?!(?: me| us)?,? (?:if|whether)\b)"
     ),
     closed=_any(
-        r",\s*[^,?]{1,30},?\s+or\s+[^,?]{1,30}\?$",
+        r",\s*[^,?]{1,30},?\s+or\s+(?!(?:about )?(?:any|some)(?:thing|body|one|where)\b)[^,?]{1,30}\?$",
         r"\b(?:yes or no|true or false)\b",
         r"\bon a scale (?:of|from)\b",
         r"^(?:what|which) (?:would|do|did) you prefer\b[^?]*\bor\b",
@@ -178,7 +178,8 @@ ENGLISH = LanguageTable(
         r"even|still)\b",
         r"\bwhy (?:are|were|is|was) (?:you|they|he|she) (?:not|never|always|still|so)\b",
         r"^so,? [^?,]{1,40} (?:is|was|are|were)(?: really)? (?:what|why|how|where|who)(?:'s|'re)?\b[^?]*\?$",
-        r"\bwow\b|\bwell done\b|\bgood (?:for|on) you\b|\bbravo\b|\bcongratulations\b|\bgood job\b|\bimpressive\b",
+        r"\bwow\b|\bwell done\b|(?:^|[.!,;] ?)good (?:for|on) you\b|\bbravo\b|\bcongratulations\b|\bgood job\b",
+        r"\bimpressive\b",
         r"\bhow (?:interesting|clever|sweet|brave|organised|organized|thoughtful|sensible|kind|impressive)\b",
         r"\b(?:great|good|excellent|perfect|lovely) (?:answer|point|attitude|choice|idea|decision)\b",
         r"\byou(?:'re| are) (?:really |so |very |such |clearly |obviously )+(?:an? )?\w+",

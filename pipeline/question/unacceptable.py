@@ -106,7 +106,8 @@ class LanguageRules(_Strict):
     tell something of the writer's own; they apply in this language only. `personal_data`: requests for what is nobody's
     business. In them `{after}` stands for the end of the request (a mark, or one of `words_after_data` of any
     language), `{end}` for the end of the text, which counts only where nothing more follows. `slurs`: insults wherever
-    they stand; `swearing`: insults unless the respondent said them; both are whole words. `insults`: further patterns.
+    they stand; `swearing`: insults unless the respondent said them; both are whole words. `insults`:
+    further patterns, unless they are the respondent's words in quotation marks.
     `beyond_hearing`: what is more than that something was heard: praise, advice, comfort, a promise.
     """
 
@@ -167,6 +168,7 @@ class UnacceptableText:
     personal_data: re.Pattern[str]
     personal_data_so_far: re.Pattern[str]
     slurs: re.Pattern[str]
+    insults: re.Pattern[str]
     swearing: re.Pattern[str]
     beyond_hearing: re.Pattern[str]
 
@@ -183,10 +185,8 @@ def unacceptable_text(language: str) -> UnacceptableText:
         statement=re.compile(rf"(?:{_joined(statements)})\s+\w+") if statements else None,
         personal_data=union(requests.replace(END, r"|\s*$")),
         personal_data_so_far=union(requests.replace(END, "")),
-        slurs=union(
-            _whole_words(word for rules in applied for word in rules.slurs),
-            *(rule.source for rules in applied for rule in rules.insults),
-        ),
+        slurs=union(_whole_words(word for rules in applied for word in rules.slurs)),
+        insults=union(*(rule.source for rules in applied for rule in rules.insults)),
         swearing=union(_whole_words(word for rules in applied for word in rules.swearing)),
         beyond_hearing=union(*(pattern for rules in applied for pattern in rules.beyond_hearing)),
     )
@@ -257,7 +257,8 @@ def unsafe_refusals(plain: str, own_quotes_spared: str, language: str, *, whole:
         whole: nothing more comes.
     """
     rules = unacceptable_text(language)
-    if match := rules.slurs.search(plain) or rules.swearing.search(own_quotes_spared):
+    quoted = rules.swearing.search(own_quotes_spared) or rules.insults.search(own_quotes_spared)
+    if match := rules.slurs.search(plain) or quoted:
         return [Refusal(code="unsafe", detail=f"“{match.group(0)}” insults")]
     if match := (rules.personal_data if whole else rules.personal_data_so_far).search(plain):
         return [Refusal(code="unsafe", detail=f"“{match.group(0).strip()}” asks for personal data")]

@@ -11,10 +11,6 @@ from pipeline.concept import demands_of
 from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
 from pipeline.continuing import (
-    CLOSING_STRATEGY,
-    GUIDE_FINISHED,
-    LITTLE_PROMISED,
-    NOTHING_LEFT_TO_TELL,
     TURNS_FOR_THE_END,
     asked_once_more,
     closing_now,
@@ -77,8 +73,8 @@ EARLY = 6
 """Turns up to which that is so."""
 HEARD_OUT = 12
 """Words of the last answer of all from which on it is acknowledged."""
-PUT_OFF = frozenset({CLOSING_STRATEGY, GUIDE_FINISHED, LITTLE_PROMISED, NOTHING_LEFT_TO_TELL})
-"""Reasons for the closing question in place of which a language model may go on, where more turns are left."""
+TELLS_ON_AT_LENGTH = 20
+"""Words of an answer that leave a language model something to go on with."""
 NOT_WHAT_ELSE = "what was asked was left, and what else there is was asked before: the next topic of the guide"
 """Why a topic of the guide is asked for, where the engine chose something else."""
 
@@ -154,11 +150,12 @@ class QuestionStage:
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:
             return await asking.verbatim(in_one(before, chosen.injected), "moderator")
-        described = self._described(context)
+        demanded = None if self._waits(context, going) else self._demanded(context)
+        by_model = context.configuration.is_written_by_model and demanded is None
+        described = "" if by_model else self._described(context)
         if described:
             before = move.help if move is not None and move.act == "asks_interviewer" else before
             before = in_one(before, described)
-        demanded = self._demanded(context)
         if demanded is not None and not described:
             before = in_one(before, self._silent(context, move))
         if demanded is not None:
@@ -167,7 +164,7 @@ class QuestionStage:
         step = self._step(context)
         if step is not None:
             return await asking.verbatim(in_one(before, step), METHOD)
-        answer = "" if described else self._answer(context)
+        answer = "" if described or by_model else self._answer(context)
         if answer and move is not None and move.act == "asks_interviewer":
             before = move.help  # One answer is enough, and this one says what the description has.
         return await self._asked(context, asking, in_one(before, answer))
@@ -271,7 +268,7 @@ class QuestionStage:
     def _may_put_off(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether a language model may ask about what was just told in place of the closing question."""
         start, writer = context.get(ContextOutput), self._questioner.writer
-        room = going.ask_closing and going.reason in PUT_OFF and start.max_turns - start.turn_number > TURNS_FOR_THE_END
+        room = going.ask_closing and start.max_turns - start.turn_number > TURNS_FOR_THE_END
         able = _finds_last_words(writer) and chosen_by_writer(context.configuration, compares=False)
         return room and able and context.get(StrategyOutput).move is None and context.answer.kind == "answer"
 
@@ -325,6 +322,18 @@ class QuestionStage:
         may_ask = asked_once_more(context) is not None
         ending = ending_request(request, context.configuration.closing_text, before, may_ask=may_ask)
         return await last_words(writer, ending, self._questioner.secrets)
+
+    def _waits(self, context: TurnContext, going: ContinuationOutput) -> bool:
+        """Whether a question of the concept's own waits, where a language model was told something to go on with.
+
+        The turn then goes on by the engine's choice.
+        """
+        chosen, told = context.get(StrategyOutput), len(context.get(UtteranceOutput).content.split())
+        able = _finds_last_words(self._questioner.writer) and chosen_by_writer(context.configuration, compares=False)
+        if chosen.decision is None or not going.can_wait or not able or told < TELLS_ON_AT_LENGTH:
+            return False
+        context.replace(continued(context, "", strategy=chosen.decision.strategy, focus=chosen.focus))
+        return True
 
     async def _finds_little(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether nothing that could be asked promises much any more."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from pipeline.acts import UNASKED, Act
 from pipeline.concept import demands_of
+from pipeline.conduct.handing_over import handed_over
 from pipeline.conduct.moment import move_of
 from pipeline.conduct.move import Move
 from pipeline.context import TurnContext
@@ -48,6 +49,8 @@ _OF_THE_END: frozenset[Act] = frozenset(
 def _move(context: TurnContext) -> Move | None:
     """What is done about the acts of the message; nothing about words by which somebody finds the end too early."""
     move = move_of(context)
+    if move is not None and context.configuration.is_written_by_model:
+        move = handed_over(move, context.get(UtteranceOutput).utterance.acts)
     if move is None or not context.get(ContextOutput).reopened or move.act not in _OF_THE_END:
         return move
     unasked = any(act.about == UNASKED for act in context.get(UtteranceOutput).utterance.acts)

@@ -535,3 +535,18 @@ async def test_thread_is_found_again_behind_a_message_that_told_next_to_nothing(
     await talk.say("Yes, well. Hang on.")
     await talk.say("Where were we?")
     assert "a full cup" in talk.state.utterances[-1].text
+
+
+@pytest.mark.parametrize(
+    ("prompts", "says"), [({"question": "", "ending": ""}, False), ({"question": ""}, True), ({}, True)]
+)
+async def test_a_language_model_owns_a_complaint_in_its_own_words(prompts: dict[str, str], says: bool) -> None:
+    policy = conduct_policy()
+    reader = ScriptedReader({"That is a strange question.": [("That is a strange question.", "complains")]})
+    given = configuration().model_copy(update={"conduct": policy, "prompts": prompts})
+    interview = Interview(configuration=given, reader=reader)  # type: ignore[arg-type]
+    await interview.say("It is quick.", concepts(("quick", "attribute")))
+    await interview.say("That is a strange question.", concepts())
+    said = interview.state.utterances[-1].text
+    assert any(said.startswith(text) for text in policy.texts.complained) == says
+    assert interview.state.question is not None and said.endswith(interview.state.question.text)

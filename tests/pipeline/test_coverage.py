@@ -13,7 +13,7 @@ from pipeline.engines.registry import ENGINES
 from pipeline.focus import Target
 from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SurfaceGraph
 from pipeline.language.offline.questions import OfflineQuestionWriter
-from pipeline.ports import QuestionRequest
+from pipeline.ports import Ending, QuestionRequest
 from pipeline.strategies import Move
 from tests.support.interview import (
     Interview,
@@ -348,6 +348,25 @@ async def test_what_a_model_takes_itself_in_a_concept_test_stays_with_what_was_s
     _, interview = await demanding([LONG, LONG, LONG], TakingOtherWords(), shown="Nine shelves.", prompt="{{ offers }}")
     chosen = [one.record for one in interview.outcomes if one.record is not None and one.record.question.own]
     assert chosen and {record.strategy for record in chosen} == {"stay"}
+
+
+class Writes(PlainWriter):
+    """A language model that would say the last words itself."""
+
+    finds_last_words = True
+
+    async def last_words(self, request: QuestionRequest) -> Ending:
+        return Ending(text="All right.")
+
+
+async def test_what_a_concept_test_demands_waits_while_a_model_is_told_something_to_go_on_with() -> None:
+    answers = [LONG, LONG, LONG, "The cups, they stand there.", LONG]
+    asked, _ = await demanding(answers, Writes(), prompt="{{ offers }}")
+    assert asked == [False, False, False, True, False]
+    asked, _ = await demanding(answers, Writes(), prompt="no choice")
+    assert asked == [False, True, False, False, False]
+    asked, _ = await demanding([LONG] * 14, Writes(), prompt="{{ offers }}")
+    assert sum(asked) == 1, "it is asked in any case"
 
 
 async def test_question_that_the_description_leaves_open_is_gone_on_with() -> None:

@@ -24,6 +24,8 @@ PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 SENTENCE_WORDS = 30
 """Words of a sentence up to which it is shown whole in place of a piece of it."""
+_TAKEN = re.compile(r"\[([^\]\n]{2,300})\]\s*(.+)", re.S)
+"""What the last question takes up, where the number before it was forgotten."""
 _SLOT = re.compile(r"\{(\w+)\}")
 _PROMPTS = {
     "opening": "opening",
@@ -85,7 +87,9 @@ class PromptedQuestionWriter:
         cleaning = _Cleaning(chooses=True)
         pieces = self._client.stream(self._chat(request))
         said = [ready async for piece in pieces for ready in cleaning.feed(piece)] + cleaning.finish()
-        return Ending(text="".join(part for part in said if not OFFER.fullmatch(part)).strip(), asks_about=cleaning.own)
+        text = "".join(part for part in said if not OFFER.fullmatch(part)).strip()
+        taken = _TAKEN.fullmatch(text)
+        return Ending(text=taken[2] if taken else text, asks_about=taken[1].strip(' “”"…') if taken else cleaning.own)
 
     def _chat(self, request: QuestionRequest) -> ChatRequest:
         name = _PROMPTS[request.kind]
@@ -224,7 +228,8 @@ def _sentence_of(quote: str, said: Sequence[str]) -> str | None:
     for text in reversed(said):
         for sentence in sentences(text):
             if quote and quote.casefold() in sentence.casefold():
-                return quoted(sentence) if len(sentence.split()) <= SENTENCE_WORDS else None
+                is_cut = sentence.count("“") != sentence.count("”") or sentence.count('"') % 2 == 1
+                return None if is_cut or len(sentence.split()) > SENTENCE_WORDS else quoted(sentence)
     return None
 
 

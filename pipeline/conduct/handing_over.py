@@ -1,0 +1,37 @@
+"""What is left to a language model to answer, in its own words before its question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from pipeline.acts import GOING_ON, UNASKED, Act, HeardAct
+from pipeline.conduct.move import Move
+
+ITS_OWN: Final[frozenset[Act]] = frozenset({"corrects", "complains", "wants_topic"})
+"""Acts of which it hears what was done, and says whatever belongs there."""
+OF_NO_FACT: Final = frozenset({"", "other"})
+"""What a question to the interviewer is about that none of the policy's facts answers."""
+GOES_ON_THEN: Final = frozenset({UNASKED, GOING_ON})
+"""What narrows an act down to words that have told already what should have been asked."""
+
+
+def handed_over(move: Move, acts: Sequence[HeardAct]) -> Move:
+    """The same move; without words of its own where the model that writes the next question finds better ones.
+
+    What ends, pauses or erases an interview, what a person in need hears, refusals and facts of the study stay as the
+    policy says.
+
+    Args:
+        move: what the policy would do.
+        acts: heard in the message.
+    """
+    if move.act == "asks_interviewer":
+        about = {act.about for act in acts if act.act == "asks_interviewer" and act.sure}
+        left = move.then == "engine" and about <= OF_NO_FACT
+        return replace(move, text="", help="") if left else move
+    told = move.act == "wants_topic" and move.then == "easier" and any(act.about in GOES_ON_THEN for act in acts)
+    if move.act in ITS_OWN and (move.then == "engine" or told):
+        return replace(move, text="", help="", then="engine", counts=True if told else move.counts)
+    return move

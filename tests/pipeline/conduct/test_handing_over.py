@@ -1,0 +1,64 @@
+"""What is left to a language model to answer in its own words, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pipeline.acts import GOING_ON, UNASKED, Act, HeardAct
+from pipeline.conduct.handing_over import handed_over
+from pipeline.conduct.move import Move, Then
+
+
+def heard(act: Act, about: str = "", *, sure: bool = True) -> HeardAct:
+    return HeardAct(act=act, start=0, end=9, about=about, sure=sure)
+
+
+@pytest.mark.parametrize("act", ["corrects", "complains", "wants_topic"])
+def test_what_a_model_hears_for_itself_is_said_by_it(act: Act) -> None:
+    move = Move(
+        act, "Sorry, so: ones.", "engine", counts=True, help="Go on.", leaves_focus=True, retracts="two", right="ones"
+    )
+    assert handed_over(move, [heard(act)]) == replace(move, text="", help="")
+
+
+@pytest.mark.parametrize("about", [UNASKED, GOING_ON])
+def test_who_has_told_what_should_have_been_asked_gets_the_next_question(about: str) -> None:
+    move = Move("wants_topic", "You're right, I should have asked that. Please go on.", "easier", leaves_focus=True)
+    assert handed_over(move, [heard("wants_topic", about)]) == replace(move, text="", then="engine", counts=True)
+
+
+@pytest.mark.parametrize(
+    ("act", "then"),
+    [
+        ("wants_stop", "stop"),
+        ("wants_stop", "engine"),
+        ("wants_pause", "stands"),
+        ("distress", "stands"),
+        ("risk", "stands"),
+        ("declines", "engine"),
+        ("corrects", "stands"),
+        ("complains", "easier"),
+        ("wants_topic", "easier"),
+        ("wants_withdrawal", "stands"),
+    ],
+)
+def test_everything_else_is_said_as_the_policy_says(act: Act, then: Then) -> None:
+    move = Move(act, "As the policy says.", then, help="And so on.")
+    assert handed_over(move, [heard(act)]) == move
+
+
+@pytest.mark.parametrize(
+    ("about", "then", "left"),
+    [
+        (["other"], "engine", True),
+        ([""], "engine", True),
+        (["other"], "again", False),
+        (["readers"], "engine", False),
+        (["other", "readers"], "engine", False),
+    ],
+)
+def test_questions_that_no_fact_answers_are_left_to_the_model(about: list[str], then: Then, left: bool) -> None:
+    move = Move("asks_interviewer", "That I can't tell you.", then)
+    assert (handed_over(move, [heard("asks_interviewer", one) for one in about]).text == "") == left
