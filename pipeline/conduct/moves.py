@@ -150,6 +150,14 @@ _ONE_OF = re.compile(
     re.IGNORECASE,
 )
 """Asks which of two things is meant: “more about what, the door or the people?”"""
+_REPEATS_ME = re.compile(
+    r"\b(?:my|(?:a|one's) ?(?:man's|woman's|person's)?) own (?:words?|sentences?|lines?)\b"
+    r"|\b(?:repeat|echo|parrot)(?:ing|s)?\b[^.!?]{0,25}\b(?:me|what i|my|everything i|i say)\b"
+    r"|\b(?:like|keep|love) (?:to )?(?:repeat|echo|parrot)\w*|\b(?:saying|handing|reading|giving)(?: me)? back\b"
+    r"|\bword for word\b|\blike a parrot\b",
+    re.IGNORECASE,
+)
+"""How somebody complains of hearing their own words."""
 _BY_THE_WAY = re.compile(
     r"\b(?:as|like) i(?:'ve|’ve)?(?: just| already)? (?:say|said|told you|mentioned)\b", re.IGNORECASE
 )
@@ -656,12 +664,21 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
     return Move("asks_interviewer", text, "again")
 
 
+def _sentence_end(text: str, start: int) -> int:
+    """Where the sentence ends that is under way there."""
+    found = re.compile(r"[.!?]").search(text, max(0, start - 1))
+    return found.end() if found is not None else len(text)
+
+
 def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
     texts, told_on = moment.texts, moment.told_words >= LONG_TELLING
     if moment.closing and moment.told_words >= STORY_WORDS and heard.about != "blame":
         return None  # What was missing is the last answer: its teller is thanked, and nothing is asked any more.
+    words = moment.said[heard.start : _sentence_end(moment.said, heard.end)]
+    if texts.complained_echo and _REPEATS_ME.search(words):
+        return Move("complains", texts.complained_echo, "engine", counts=moment.told_words >= STORY_WORDS)
     if heard.about == WEARY and moment.told_words >= STORY_WORDS:
         return None  # It was answered all the same: nothing is said to it, and nothing like that asked any more.
     behind_a_story = heard.start > 0 and moment.told_words >= A_STORY

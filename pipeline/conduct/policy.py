@@ -88,6 +88,7 @@ class ConductTexts(Spec):
     enough: Several = Field(default=(), description="When somebody has no more to say about it.")
     complained: Several = Field(min_length=1, description="Owns any other complaint.")
     complained_blame: str = Field(description="When a question was heard as blame.")
+    complained_echo: str = Field(default="", description="When somebody is tired of hearing their own words.")
     complained_unanswered: str = Field(default="", description="When what they asked was passed over.")
     declined: Several = Field(min_length=1, description="When somebody would rather not say.")
     topic: str = Field(description="Follows a wish for another subject; `{topic}` is its name.")

@@ -180,3 +180,16 @@ def test_what_goes_on_with_another_number_or_day_puts_nothing_right(back: str, m
 def test_words_that_name_nothing_take_no_place(told: list[str], text: str) -> None:
     assert put_right_in(text, told, told[0]) is None
     assert put_right_in(text, told, heard=True) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ("He works alone, open Tuesdays to Thursdays.", "I went on the Wednesday. No, the Tuesday, it was raining."),
+        ("I told my mother about it.", "They laughed. I've not told anyone actually, you're the first."),
+        ("There were two of them on the phone.", "Not the chirpy ones, I have forgiven the chirpy ones."),
+    ],
+)
+def test_what_a_message_puts_right_of_itself_puts_nothing_right_of_an_earlier_one(told: str, text: str) -> None:
+    assert put_right_in(text, [told]) is None
+    assert put_right_in(text, [told], heard=True) is None or "Tuesday" in text

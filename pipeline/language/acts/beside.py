@@ -135,7 +135,8 @@ _TOLD: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "spent": re.compile(
             r"\b(?:main|whole|biggest|real) (?:thing|point|reason|problem)\b|^(?:and )?just like that$"
-            rf"|\bit(?:['’]s| is) the same(?: thing)?$|{_LEFT_OPEN}",
+            rf"|\bit(?:['’]s| is) the same(?: thing)?$|{_LEFT_OPEN}|^that(?:['’]s| is| was) what i (?:mean|meant)$"
+            r"|^that(?:['’]s| is| was) (?:how|why|where|when) (?:it|i|we|he|she|they)\b",
             re.IGNORECASE,
         ),
         "declines": re.compile(

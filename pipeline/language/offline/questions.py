@@ -87,7 +87,7 @@ HINTS_IN, HINTED = 2, 2.8
 NOT_LIVED = 0.8
 """What asking what something was like loses where no stories are asked for and the respondent did not live through
 it."""
-UNCLEAR = 0.8
+UNCLEAR = 1.6
 """What a question with a bare “that” loses behind an answer of the interviewer's, which it would seem to be about."""
 WAS_LIKE = re.compile(r"\b(?:what was (?:that|it) like|how was (?:that|it))\b", re.IGNORECASE)
 GAIN, MIDDLING = 2.0, 1.4
@@ -869,7 +869,19 @@ def _best(
             (FLOOR + GAIN * (each.value - MIDDLING) + SAYS_BACK - worn.get(kind_of(each.text), 0.0), each.text)
             for each in advice.said
         ]
+    if _follows_an_answer(request):
+        plainest = [(value - UNCLEAR * _is_bare(text), text) for value, text in plainest]
     return sorted((*found, *plainest, *_invited(request, speaking, tells=tells)), key=lambda pair: -pair[0])
+
+
+def _follows_an_answer(request: QuestionRequest) -> bool:
+    """Whether a question comes right behind something that the interviewer says, which “that” would mean (English)."""
+    return request.follows_reply and not request.complained and _language(request) == "en"
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a question says “that” and nothing that it could mean."""
+    return len(sentences(text)) == 1 and _POINTS.search(text) is not None
 
 
 def _of_forms(
@@ -881,7 +893,7 @@ def _of_forms(
 ) -> list[tuple[float, str]]:
     """The wordings of the forms with what they are worth, by the ranker and by what is foretold of their kind."""
     tells = tells_stories(request.methodology, request.language)
-    answers = request.follows_reply and not request.complained and _language(request) == "en"
+    answers = _follows_an_answer(request)
     not_lived = NOT_LIVED * (not tells and (told.lasting or not _lived(request)))
     return [
         (

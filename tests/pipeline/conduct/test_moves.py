@@ -1668,3 +1668,25 @@ def test_who_begs_off_politely_and_tells_on_is_not_told_that_it_is_left() -> Non
     story = "He's all right now, he's in Canada, works in forestry, and he's got a girl there with a dog and a boat."
     left = move_for(moment(f"{begs} {story}", (begs, "declines"), (story, "tells")))
     assert left is not None and (left.text, left.tells_on) == (policy().texts.declined[-1], True)
+
+
+@pytest.mark.parametrize(
+    "grumble",
+    ["You do that a lot, handing me back my own sentence.", "You like to repeat what I say.", "You keep echoing me."],
+)
+def test_who_is_tired_of_their_own_words_hears_that_it_stops_and_is_listened_to(grumble: str) -> None:
+    told = "The door: people come in at four with no key card, and if I don't look up they feel they have been caught."
+    said = f"{grumble} {told}"
+    complaint = HeardAct(act="complains", start=0, end=len(grumble), about="weary", heard_by="reader")
+    tells = HeardAct(act="tells", start=len(grumble) + 1, end=len(said))
+    move = move_for(replace(moment(said), acts=(complaint, tells)))
+    assert move is not None
+    assert (move.text, move.then, move.counts) == ("You're right, I'll stop repeating you.", "engine", True)
+    assert not move.leaves_answer
+
+
+def test_question_that_was_passed_over_is_owned_up_to() -> None:
+    said = "You never answered about the number."
+    complaint = HeardAct(act="complains", start=0, end=len(said), about="unanswered")
+    move = move_for(replace(moment(said), acts=(complaint,)))
+    assert move is not None and move.text.startswith("Sorry, I went past your question.")

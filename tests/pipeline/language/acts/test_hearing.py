@@ -1222,3 +1222,53 @@ def test_when_something_was_asks_for_no_break_and_tells_no_age(trained: ActHeari
 )
 def test_a_break_and_an_age_beside_when_it_was_are_heard(trained: ActHearing, text: str, act: str) -> None:
     assert act in {one.act for one in trained.read_sync(text, "When was the last time you took a bus?", "en")}
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("People not saying when they should have. I'll leave it at that for now.", False),
+        ("She left in March, and that was that. I'll stop there.", False),
+        ("I'll leave it at that for now.", True),
+        ("I've had fourteen hours of it today. Can we leave it there?", True),
+        ("It was cold and we waited. I'll leave it there, my bus is here.", True),
+    ],
+)
+def test_what_may_leave_only_what_was_asked_is_asked_back(trained: ActHearing, text: str, sure: bool) -> None:
+    stops = [act for act in trained.read_sync(text, "What did you see later on?", "en") if act.act == "wants_stop"]
+    assert [act.sure for act in stops] == [sure]
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        (
+            "What I did afterwards. I would rather come to that in a moment, if it is all the same to you.",
+            "wants_pause",
+        ),
+        ("Let me come back to that in a bit, first the other thing.", "wants_pause"),
+        ("But I mean I’ve not told them. I’ve not told anyone actually, you’re the first.", "complains"),
+        ("They ring, I come. With them on nobody can ring. That's what I mean.", "complains"),
+        ("He isn't one for words. He'd worry if he knew how tired I am sometimes, so I leave it.", "risk"),
+    ],
+)
+def test_what_only_sounds_like_it_is_none(trained: ActHearing, text: str, act: str) -> None:
+    assert act not in [heard.act for heard in trained.read_sync(text, "What was that like?", "en")]
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("he was lovely. also can i change provider and keep my number do you know", "other"),
+        ("I’ve not told anyone. This doesn’t get to anyone I know, does it?", "readers"),
+    ],
+)
+def test_questions_that_end_a_message_are_heard(trained: ActHearing, text: str, about: str) -> None:
+    heard = trained.read_sync(text, "How did it go on?", "en")
+    assert [act.about for act in heard if act.act == "asks_interviewer"] == [about]
+
+
+@pytest.mark.parametrize("text", ["you never answered about the number", "You didn't answer my question."])
+def test_that_a_question_was_passed_over_is_heard(trained: ActHearing, text: str) -> None:
+    heard = trained.read_sync(text, "How did it go on?", "en")
+    assert [act.about for act in heard if act.act == "complains"] == ["unanswered"]
