@@ -28,6 +28,13 @@ Action = Literal["go", "rewrite", "replace", "retract"]
 _TRAILING = re.compile(r"[,;:–—-]?\s*(?:\b(?:and|or|but|plus|und|oder|aber)\b\s*)?$", re.I)
 _BOUNDARY = re.compile(r"[.!?…؟]+[\"'”’»)]*\s+")
 _ENDED = re.compile(r"[.!?…؟][\"'”’»)]*\s*$")
+_DANGLING = re.compile(
+    r"\b(?:and|or|but|nor|so|would|could|should|might|may|can|will|do|does|did|is|was|were|are|have|has|had|be|been|the|a|an"
+    r"|my|your|his|her|their|its|our|to|of|for|with|in|on|at|by|from|as|than|that|which|who|if|whether|because|when|while"
+    r"|what|how|why|where|you|i|we|they)$",
+    re.IGNORECASE,
+)
+"""Words with which no question of a moderator's ends that was cut short."""
 _REPAIR = {"en": "let me put that differently: ", "de": "ich frage anders: ", "ar": "دعني أسأل بطريقة أخرى: "}
 
 
@@ -190,8 +197,12 @@ class StreamGuard:
         return Verdict(release=text)
 
     def _can_be_mended(self) -> bool:
-        """Whether another question can follow what was sent without becoming too long."""
-        if word_count(self.out) <= self._max_words // 2 or self._stands():
+        """Whether what was sent is a question already, or can be followed by one without becoming too long.
+
+        What breaks off in the middle of a sentence is withdrawn: nobody speaks like that.
+        """
+        between = _ENDED.search(self.out) is not None and not ends_in_a_scene(self.out, self._language)
+        if self._stands() or (between and word_count(self.out) <= self._max_words // 2):
             return True
         return "double" in self._codes and self._closes()
 
@@ -201,7 +212,8 @@ class StreamGuard:
 
     def _closes(self) -> bool:
         """Whether what was sent, with a question mark, is an acceptable question."""
-        return not _ENDED.search(self.out) and not self._checker.whole(self.out + "?")
+        dangles = self._language.startswith("en") and _DANGLING.search(self.out.rstrip()) is not None
+        return not dangles and not _ENDED.search(self.out) and not self._checker.whole(self.out + "?")
 
     def _refuse(self, refusals: Sequence[Refusal]) -> Verdict:
         self._over = True

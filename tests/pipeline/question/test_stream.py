@@ -79,12 +79,24 @@ def test_second_question_in_a_sentence_closes_the_first() -> None:
     assert guard.out + guard.replacement("What else?") == "What do you like about the sound?"
 
 
-def test_trouble_in_the_middle_of_a_sentence_starts_over_in_the_same_breath() -> None:
+def test_what_breaks_off_in_the_middle_of_a_sentence_is_withdrawn() -> None:
     guard = StreamGuard()
     _, verdict = run(guard, "When you put them on in the morning, do you feel calm?")
-    assert verdict.action == "replace"
+    assert verdict.action == "retract"
+
+
+def test_where_nobody_can_write_it_again_it_starts_over_in_the_same_breath() -> None:
+    guard = StreamGuard()
+    run(guard, "When you put them on in the morning, do you feel calm?")
     final = guard.out + guard.replacement("What happens when you put them on?")
     assert final.endswith("let me put that differently: what happens when you put them on?")
+
+
+def test_question_that_would_end_in_the_air_is_not_closed_but_withdrawn() -> None:
+    guard = StreamGuard()
+    _, verdict = run(guard, "What haven't I asked, or would you like to say something of your own?")
+    assert verdict.action == "retract"
+    assert [refusal.code for refusal in verdict.refusals] == ["double"]
 
 
 @pytest.mark.parametrize("bad", ["node graph", "<b>", "https://example.org"])
@@ -100,7 +112,7 @@ def test_machinery_and_unsafe_text_retract_what_is_out(bad: str) -> None:
 def test_repetition_found_at_the_end_is_refused() -> None:
     question = "Why does that matter to you?"
     _, verdict = run(StreamGuard(recent_questions=[question]), question)
-    assert verdict.action in ("replace", "rewrite")
+    assert verdict.action in ("retract", "rewrite")
     assert [refusal.code for refusal in verdict.refusals] == ["repeated"]
 
 
@@ -118,7 +130,7 @@ def test_refused_stream_takes_no_more() -> None:
 def test_scene_that_was_set_is_left_for_another_question_in_so_many_words() -> None:
     guard = StreamGuard(recent_questions=["Think of your last coffee. What stands out?"])
     _, verdict = run(guard, "Think of your last coffee. What stands out?")
-    assert verdict.action == "replace"
+    assert verdict.action == "retract"
     final = guard.out + guard.replacement("Who else has a say in it?")
     assert final == "Think of your last coffee. Let me put that differently: who else has a say in it?"
 
@@ -194,10 +206,3 @@ def test_what_is_out_and_too_long_to_go_on_is_withdrawn() -> None:
     out, verdict = run(guard, "What do you " + " ".join(f"word{n}" for n in range(40)) + "?")
     assert len("".join(out).split()) > 12
     assert verdict.action == "retract"
-
-
-def test_closed_question_behind_a_short_beginning_is_still_put_differently() -> None:
-    guard = StreamGuard()
-    _, verdict = run(guard, "When the milk is warm, do you feel calm?")
-    assert verdict.action == "replace"
-    assert len((guard.out + guard.replacement("What happens when you drink it?")).split()) <= 30
