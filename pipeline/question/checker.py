@@ -156,7 +156,7 @@ class Checker:
         yield from self._improper(text, plain, self._spared(plain))
         yield from loaded_refusals(self._spared(plain), self.language)
         yield from presuming_refusals(plain, self._said, self.language)
-        yield from beyond_hearing_refusals(plain, self.language)
+        yield from beyond_hearing_refusals(plain, self._spared(plain), self.language)
         if QUESTION_MARKS.search(text):
             yield Refusal(code="double", detail="it asks something")
         if self.max_words is not None and word_count(text) > self.max_words:

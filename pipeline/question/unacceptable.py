@@ -227,19 +227,23 @@ def statement_refusals(sentences: list[str], language: str) -> list[Refusal]:
     return []
 
 
-def beyond_hearing_refusals(plain: str, language: str) -> list[Refusal]:
+_TO_YOU = ("you ", "sie ")
+"""How words begin that may be the respondent's own, turned round."""
+
+
+def beyond_hearing_refusals(plain: str, spared: str, language: str) -> list[Refusal]:
     """Whether a text praises, advises, comforts or promises, where it should only show that something was heard.
+
+    “You can still get down on the floor.” says back what they can, and advises nothing.
 
     Args:
         plain: normalised, quotations masked.
+        spared: the same, with the respondent's words masked.
         language: code of the respondent's language; English, German and Arabic have lists.
     """
-    match = unacceptable_text(language).beyond_hearing.search(plain)
-    return (
-        [Refusal(code="leading", detail=f"“{match.group(0).strip()}” says more than that it was heard")]
-        if match
-        else []
-    )
+    found = (match[0].strip() for match in unacceptable_text(language).beyond_hearing.finditer(plain))
+    kept = [words for words in found if not words.startswith(_TO_YOU) or f"{words} q q" not in spared]
+    return [Refusal(code="leading", detail=f"“{words}” says more than that it was heard") for words in kept[:1]]
 
 
 def may_ask_for_data(plain: str, language: str) -> bool:

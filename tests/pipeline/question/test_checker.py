@@ -266,3 +266,59 @@ def test_words_that_show_that_it_was_heard_do_not_count() -> None:
     assert check(f"That sounds like a long day. {question}", recent_questions=(), language="en", max_words=16) == []
     for text in (f"{question[:-1]} in May?", f"{'That was a very long day for the two of you. ' * 2}{question}"):
         assert "too_long" in {one.code for one in check(text, recent_questions=(), language="en", max_words=16)}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I'm sorry. A pot that does two, and one cup.", "the pot does two and there is one cup"),
+        ("You have not shown it to anybody.", "i have not shown it to anybody"),
+        ("Not while you can still get down on the floor.", "not while i can still get down on the floor"),
+        ("Whoever reads this study reads it as you said it.", ""),
+        ("Thank you for trusting me with that.", ""),
+        ("Whether it's smooth, I don't know.", "is it smooth"),
+    ],
+)
+def test_words_that_show_that_something_was_heard_may_be_said(text: str, said: str) -> None:
+    assert Checker(allowed_words=said.split()).statement(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("That's a wonderful story.", "leading"),
+        ("You can talk to somebody about that.", "leading"),
+        ("I hope that it turns out all right.", "leading"),
+        ("I will make sure that they hear of it.", "leading"),
+        ("I understand exactly how you feel.", "leading"),
+        ("You must be devastated.", "leading"),
+        ("What was that like?", "double"),
+        ("…", "empty"),
+        ("word " * 40, "too_long"),
+        ("You have told me about <b>it</b>.", "markup"),
+    ],
+)
+def test_praise_advice_comfort_promises_and_questions_are_no_last_words(text: str, code: str) -> None:
+    assert code in [refusal.code for refusal in Checker().statement(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("What else would you like to say, about that or anything else?", ""),
+        ("I can't tell you that. What went through your mind?", ""),
+        ("More than that I can't tell you. What went through your mind?", ""),
+        ("I put that unclearly, I'm sorry. What was the lighter feeling like?", ""),
+        ("In what way is it good for you, there in the warehouse?", "it is good for me until tuesday"),
+        ("You'd thought “you're just lazy”. What do you put it down to since?", "i thought you're just lazy"),
+    ],
+)
+def test_questions_that_were_refused_without_need_are_accepted(text: str, said: str) -> None:
+    assert check(text, allowed_words=said.split()) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Good for you! What then?", "You're just lazy. What else?", "Is it the red, or the blue?"]
+)
+def test_what_is_like_them_is_still_refused(text: str) -> None:
+    assert check(text, allowed_words=["lazy"])
