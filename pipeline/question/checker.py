@@ -159,7 +159,7 @@ class Checker:
         yield from beyond_hearing_refusals(plain, self._spared(plain), self.language)
         if QUESTION_MARKS.search(text):
             yield Refusal(code="double", detail="it asks something")
-        if self.max_words is not None and word_count(text) > self.max_words:
+        if self.max_words is not None and word_count(text) > self.max_words + LEAD_WORDS:
             yield Refusal(code="too_long", detail=f"{word_count(text)} words, at most {self.max_words}")
 
     def _beginning(self, prefix: str) -> Iterator[Refusal]:

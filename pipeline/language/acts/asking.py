@@ -12,7 +12,7 @@ MOST_WORDS: Final = 40
 """Words of a message from which on such a question belongs to a story."""
 _LED = (
     r"(?:^|[.!?,;:]\s{0,3}|\b(?:and|but|so|well|hey|wait|ok|also|sorry|um+|uh+) )"
-    r"(?:(?:and|but|so|well|hey|wait|ok|oh|also|plus|sorry|btw|by the way),? )*"
+    r"(?:(?:and|but|so|well|hey|wait|ok|oh|also|plus|like|sorry|btw|by the way),? )*"
 )
 _MORE = r"[^.!?]{0,40}"
 _REST = r"[^.!?]{0,80}"
@@ -182,6 +182,12 @@ _ASKED: Final = tuple(
     (about, re.compile(rf"{_LED}(?:{'|'.join(words)})\s?\?*\W*$", re.IGNORECASE)) for about, words in _WORDS
 )
 """The same, at the end of a message."""
+_WHAT_FOR: Final = re.compile(
+    r"\bwhat(?:'?s| is)(?: \w+)? (?:all )?(?:this|it|that)(?: \w+){0,2} for\b[^.!?,]{0,20}[?,]"
+    r"\W*(?:like|and|so|or)?\W*$",
+    re.IGNORECASE,
+)
+"""What is asked right before another such question: “what is this actually for? like who reads it”."""
 _REPORTED: Final = re.compile(
     r"\b(?:ask(?:ed|s|ing)?|sa(?:id|ys?)|told|tells?|goes|went|like|shout\w*|wonder\w*|thought|text(?:ed|s)?|wrote)"
     r"(?: (?:me|him|her|them|us|my \w+|the \w+))?[\s,:]*(?:and |so |well,? )?$",
@@ -203,5 +209,9 @@ def asked_plainly(text: str) -> tuple[Said, ...]:
             continue
         start = found.start() + len(found[0]) - len(found[0].lstrip(" .!?,;:"))
         if plain[:start].count('"') % 2 == 0 and _REPORTED.search(plain[:start]) is None:
-            return (Said("asks_interviewer", start, found.end(), about=about, instead=gone),)
+            asked = Said("asks_interviewer", start, found.end(), about=about, instead=gone)
+            first = _WHAT_FOR.search(plain, 0, start)
+            if first is None or about == "purpose":
+                return (asked,)
+            return (Said("asks_interviewer", first.start(), first.end(), about="purpose", instead=gone), asked)
     return ()

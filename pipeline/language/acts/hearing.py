@@ -358,6 +358,12 @@ POSTPONES = re.compile(
     re.IGNORECASE,
 )
 """Words by which somebody puts off what they would tell, and wants no break."""
+WAIT = re.compile(
+    r"\b(?:can|could|will|would) you (?:please |just )?(?:wait|hold on|hang on)"
+    r"(?: for me| a (?:bit|moment|minute|sec))?(?: please)?\W*$|\b(?:please )?wait for me(?: please)?\W*$",
+    re.IGNORECASE,
+)
+"""How somebody asks who leaves to be waited for."""
 LEAVES_IT = re.compile(
     r"\b(?:i'?ll|i will|let'?s|let us|we'?ll|i'?d (?:rather|like to|prefer to)|can we|could we|may we)(?: just)?"
     r" (?:leave (?:it|that) (?:at that|there|here)|stop there)"
@@ -780,10 +786,14 @@ def _denied(text: str) -> set[Act]:
 
 
 def _left_open(heard: tuple[HeardAct, ...], text: str) -> tuple[HeardAct, ...]:
-    """The same; a wish to stop is asked back where only what was asked may be meant.
+    """The same; a wish to stop is one for a break with who asks to be waited for, and is asked back where only what was
+    asked may be meant.
 
     “He never came back. I'll leave it at that for now.” says nothing of the interview.
     """
+    if WAIT.search(text):  # “I have to go. Can you wait?”
+        pause = {"act": "wants_pause", "sure": True}
+        return tuple(one.model_copy(update=pause) if one.act == "wants_stop" else one for one in heard)
     leaves = LEAVES_IT.search(text)
     if leaves is None or len(text[: leaves.start()].split()) < TOLD_BEFORE or WOULD_END.search(text):
         return heard

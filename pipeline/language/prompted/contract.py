@@ -174,6 +174,8 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "offers": [
                 {
                     "purpose": "Ask why it matters.",
+                    "number": 1,
+                    "weak": False,
                     "label": '"quick"',
                     "sentence": '"It is quick, and that is what I like."',
                     "node_type": "attribute",

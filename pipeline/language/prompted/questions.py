@@ -13,7 +13,7 @@ from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.terms import method_values, signal_words, spaced
 from pipeline.language.prompted.tidying import Tidying
-from pipeline.ports import Ending, Line, QuestionRequest, QuestionWriter
+from pipeline.ports import Ending, Line, Offer, QuestionRequest, QuestionWriter
 from pipeline.question.announced import OFFER, Announced
 from pipeline.question.templates import shuffled, was_asked
 from pipeline.question.text import sentences
@@ -24,6 +24,8 @@ PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 SENTENCE_WORDS = 30
 """Words of a sentence up to which it is shown whole in place of a piece of it."""
+FEW_WORDS, LONG_AGO = 3, 6
+"""Words of a sentence below which it says next to nothing, and answers ago behind which it has been told to its end."""
 _TAKEN = re.compile(r"\[([^\]\n]{2,300})\]\s*(.+)", re.S)
 """What the last question takes up, where the number before it was forgotten."""
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -208,10 +210,13 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
     said = [line.text for line in request.briefing.conversation if line.speaker == "respondent"]
     said.append(request.briefing.answer)
     found: list[dict[str, Any]] = []
-    for offer in request.offers:
+    for number, offer in enumerate(request.offers, 1):
         sentence = _sentence_of(offer.quote or "", said)
+        shown = " ".join(one["sentence"] or one["quote"] or "" for one in found).casefold()
         found.append(
             {
+                "number": number,
+                "weak": offer.quote is not None and _is_weak(sentence or offer.quote, offer, shown),
                 "purpose": offer.purpose,
                 "label": quoted(offer.label) if offer.label else None,
                 "sentence": None if sentence in [one["sentence"] for one in found] else sentence,
@@ -221,6 +226,12 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _is_weak(words: str, offer: Offer, shown: str) -> bool:
+    """Whether an offer says next to nothing by itself, stands in another one, or was told long ago."""
+    again = (offer.quote or "").casefold() in shown
+    return again or len(words.split()) < FEW_WORDS or offer.turns_ago > LONG_AGO
 
 
 def _sentence_of(quote: str, said: Sequence[str]) -> str | None:

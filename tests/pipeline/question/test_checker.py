@@ -277,6 +277,7 @@ def test_words_that_show_that_it_was_heard_do_not_count() -> None:
         ("Whoever reads this study reads it as you said it.", ""),
         ("Thank you for trusting me with that.", ""),
         ("Whether it's smooth, I don't know.", "is it smooth"),
+        ("It will be read as you said it: broccoli at the front, fish fingers at the back.", "broccoli fish fingers"),
     ],
 )
 def test_words_that_show_that_something_was_heard_may_be_said(text: str, said: str) -> None:

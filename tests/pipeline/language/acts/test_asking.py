@@ -113,3 +113,10 @@ def test_what_is_asked_in_passing_is_heard_behind_a_long_answer(text: str, about
 )
 def test_other_questions_behind_a_long_answer_are_not(text: str) -> None:
     assert not asked_plainly(f"{LONG}. {text}")
+
+
+@pytest.mark.parametrize(
+    "text", ["wait can i ask what is this actually for? like who reads it", "What is this for, who reads it?"]
+)
+def test_what_it_is_for_and_who_reads_it_are_two_questions(text: str) -> None:
+    assert [said.about for said in asked_plainly(text)] == ["purpose", "readers"]

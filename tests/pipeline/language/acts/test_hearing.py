@@ -1268,6 +1268,14 @@ def test_questions_that_end_a_message_are_heard(trained: ActHearing, text: str, 
     assert [act.about for act in heard if act.act == "asks_interviewer"] == [about]
 
 
+def test_who_has_to_go_and_asks_to_be_waited_for_wants_a_break(trained: ActHearing) -> None:
+    text = "Sorry – moment, somebody's shouting for me. I have to go. Can you wait?"
+    found = [(act.act, act.sure) for act in trained.read_sync(text, "What happened then?", "en")]
+    assert ("wants_pause", True) in found and "wants_stop" not in [act for act, _ in found]
+    told = trained.read_sync("I asked them, can you wait? They couldn't.", "What happened then?", "en")
+    assert "wants_pause" not in [act.act for act in told]
+
+
 @pytest.mark.parametrize("text", ["you never answered about the number", "You didn't answer my question."])
 def test_that_a_question_was_passed_over_is_heard(trained: ActHearing, text: str) -> None:
     heard = trained.read_sync(text, "How did it go on?", "en")

@@ -130,6 +130,20 @@ async def test_prompt_has_what_is_offered_instead_of_one_subject() -> None:
     assert "What it should do" not in told and "spoke of something else just now" not in told
 
 
+async def test_offers_that_say_little_by_themselves_are_left_out_and_the_others_keep_their_numbers() -> None:
+    said = Briefing(conversation=(Line(speaker="respondent", text="Back. It is creamy and it is cold."),))
+    offers = (
+        Offer(purpose="Ask why.", label="back", quote="Back."),
+        Offer(purpose="Ask why.", label="creamy", quote="It is creamy"),
+        Offer(purpose="Ask why.", label="cold", quote="it is cold"),
+        Offer(purpose="Ask why.", label="old", quote="it was all told long ago", turns_ago=9),
+        Offer(purpose="Ask about the price."),
+    )
+    told = (await asked(offers=offers, briefing=said)).user
+    assert '[2] "It is creamy and it is cold."\n' in told and "[5] The topic as a whole: Ask about the price." in told
+    assert "[1]" not in told and "[3]" not in told and "[4]" not in told
+
+
 async def test_what_is_offered_is_told_by_its_whole_sentence_once() -> None:
     said = Briefing(
         conversation=(Line(speaker="respondent", text="I like it. It is Creamy and it is cold, so I drink it."),),
@@ -142,20 +156,20 @@ async def test_what_is_offered_is_told_by_its_whole_sentence_once() -> None:
     )
     told = (await asked(offers=offers, briefing=said)).user
     assert '[1] "It is Creamy and it is cold, so I drink it.", 1 turn ago\n' in told
-    assert '[2] "it is cold", 1 turn ago\n' in told, "the sentence stands there already"
+    assert "[2]" not in told, "its sentence stands there already"
     assert '[3] "much too sweet"\n' in told, "the sentence is too long"
 
 
 @pytest.mark.parametrize(
     ("left", "text"),
-    [(3, "It is the last one before"), (1, "It is the last one before"), (6, "About 4 more"), (None, "")],
+    [(4, "The closing question comes behind it"), (1, "The closing question comes"), (7, "About 4 more"), (None, "")],
 )
 async def test_prompt_tells_how_many_questions_are_left(left: int | None, text: str) -> None:
     told = (await asked(questions_left=left)).user
     assert text in told
-    assert ("last one before" in told, "more can be asked" in told) == (left in (1, 3), left == 6)
+    assert ("comes behind it" in told, "more can be asked" in told) == (left in (1, 4), left == 7)
     closing = (await asked(kind="closing", questions_left=left)).user
-    assert "last one before" not in closing and "more can be asked" not in closing
+    assert "comes behind it" not in closing and "more can be asked" not in closing
 
 
 async def test_last_words_may_be_a_question_about_words_of_the_last_answer() -> None:
