@@ -544,7 +544,7 @@ async def test_a_language_model_owns_a_complaint_in_its_own_words(prompts: dict[
     policy = conduct_policy()
     reader = ScriptedReader({"That is a strange question.": [("That is a strange question.", "complains")]})
     given = configuration().model_copy(update={"conduct": policy, "prompts": prompts})
-    interview = Interview(configuration=given, reader=reader)  # type: ignore[arg-type]
+    interview = Interview(configuration=given, reader=reader)
     await interview.say("It is quick.", concepts(("quick", "attribute")))
     await interview.say("That is a strange question.", concepts())
     said = interview.state.utterances[-1].text
