@@ -376,7 +376,7 @@ TOLD_BEFORE = 4
 WOULD_END = re.compile(
     r"\b(?:thank\w*|cheers|bye|goodbye|tired|weary|worn|time|questions?|interview|survey|chat|today|tonight|tea|dinner"
     r"|lunch|gotta|(?:got|have|need) to (?:go|get|run)|work|shift|call|done|finished|enough|energy|for good|signal"
-    r"|bus|train|phone|battery|all in|can'?t (?:do|go|carry|take)|carry on|go on|nothing more|no more|not back"
+    r"|bus|train|ride|taxi|lift|phone|battery|all in|can'?t (?:do|go|carry|take)|carry on|go on|nothing more|no more|not back"
     r"|pleasure|stop talking)\b",
     re.IGNORECASE,
 )
@@ -795,6 +795,8 @@ def _left_open(heard: tuple[HeardAct, ...], text: str) -> tuple[HeardAct, ...]:
         pause = {"act": "wants_pause", "sure": True}
         return tuple(one.model_copy(update=pause) if one.act == "wants_stop" else one for one in heard)
     leaves = LEAVES_IT.search(text)
+    if any(one.act in ("distress", "risk") for one in heard):
+        return heard
     if leaves is None or len(text[: leaves.start()].split()) < TOLD_BEFORE or WOULD_END.search(text):
         return heard
     return tuple(one.model_copy(update={"sure": False}) if one.act == "wants_stop" else one for one in heard)

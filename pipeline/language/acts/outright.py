@@ -119,8 +119,8 @@ _UNANSWERED = re.compile(
     r"\b(?:you|u)(?: (?:still|just|again))*(?:'ve)? (?:never|didn'?t|did not|haven'?t|have not|don'?t)"
     r"(?: (?:actually|really|even|quite))* (?:answer(?:ed)?|repl(?:y|ied)|respond(?:ed)?)"
     r"(?: (?:me|us|my|that|to|about)\b|(?=[.,!?]|$))"
-    r"|\b(?:went|gone|passed|skipped|walked) (?:straight |right )?(?:past|over)"
-    r" (?:my|what i asked|that|it) ?(?:question|one)?\b"
+    r"|\b(?:you|u)(?:'ve| have)?(?: just)? (?:went|gone|passed|skipped|walked) (?:straight |right )?(?:past|over)"
+    r" (?:my (?:last )?question|what i asked|that question|it)\b"
     r"|\byou(?:'ve)? (?:ignored|dodged|skipped) (?:my|the|that) question\b",
     re.IGNORECASE,
 )
