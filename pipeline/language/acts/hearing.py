@@ -376,8 +376,8 @@ TOLD_BEFORE = 4
 WOULD_END = re.compile(
     r"\b(?:thank\w*|cheers|bye|goodbye|tired|weary|worn|time|questions?|interview|survey|chat|today|tonight|tea|dinner"
     r"|lunch|gotta|(?:got|have|need) to (?:go|get|run)|work|shift|call|done|finished|enough|energy|for good|signal"
-    r"|bus|train|ride|taxi|lift|phone|battery|all in|can'?t (?:do|go|carry|take)|carry on|go on|nothing more|no more|not back"
-    r"|pleasure|stop talking)\b",
+    r"|bus|train|ride|taxi|lift|phone|battery|all in|can'?t (?:do|go|carry|take)|carry on|go on"
+    r"|nothing more|no more|not back|pleasure|stop talking)\b",
     re.IGNORECASE,
 )
 """… and none of these words says why somebody would end."""
