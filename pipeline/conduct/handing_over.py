@@ -11,13 +11,13 @@ from pipeline.conduct.move import Move
 
 ITS_OWN: Final[frozenset[Act]] = frozenset({"corrects", "complains", "wants_topic"})
 """Acts of which it hears what was done, and says whatever belongs there."""
-OF_NO_FACT: Final = frozenset({"", "other"})
-"""What a question to the interviewer is about that none of the policy's facts answers."""
+OF_NO_FACT: Final = frozenset({"", "other", "opinion"})
+"""What a question to the interviewer is about that none of the policy's facts answers for who asks it."""
 GOES_ON_THEN: Final = frozenset({UNASKED, GOING_ON})
 """What narrows an act down to words that have told already what should have been asked."""
 
 
-def handed_over(move: Move, acts: Sequence[HeardAct]) -> Move:
+def handed_over(move: Move, acts: Sequence[HeardAct], said: Sequence[str] = ()) -> Move:
     """The same move; without words of its own where the model that writes the next question finds better ones.
 
     What ends, pauses or erases an interview, what a person in need hears, refusals and facts of the study stay as the
@@ -26,10 +26,12 @@ def handed_over(move: Move, acts: Sequence[HeardAct]) -> Move:
     Args:
         move: what the policy would do.
         acts: heard in the message.
+        said: what the interviewer has said so far; no fact is recited twice.
     """
     if move.act == "asks_interviewer":
         about = {act.about for act in acts if act.act == "asks_interviewer" and act.sure}
-        left = move.then == "engine" and about <= OF_NO_FACT
+        again = bool(move.text) and any(move.text in one for one in said)
+        left = move.then == "engine" and (about <= OF_NO_FACT or again)
         return replace(move, text="", help="") if left else move
     told = move.act == "wants_topic" and move.then == "easier" and any(act.about in GOES_ON_THEN for act in acts)
     if move.act in ITS_OWN and (move.then == "engine" or told):

@@ -50,7 +50,8 @@ def _move(context: TurnContext) -> Move | None:
     """What is done about the acts of the message; nothing about words by which somebody finds the end too early."""
     move = move_of(context)
     if move is not None and context.configuration.is_written_by_model:
-        move = handed_over(move, context.get(UtteranceOutput).utterance.acts)
+        said = [utterance.text for utterance in context.state.utterances if utterance.speaker == "interviewer"]
+        move = handed_over(move, context.get(UtteranceOutput).utterance.acts, said)
     if move is None or not context.get(ContextOutput).reopened or move.act not in _OF_THE_END:
         return move
     unasked = any(act.about == UNASKED for act in context.get(UtteranceOutput).utterance.acts)

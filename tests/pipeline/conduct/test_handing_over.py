@@ -54,6 +54,7 @@ def test_everything_else_is_said_as_the_policy_says(act: Act, then: Then) -> Non
     [
         (["other"], "engine", True),
         ([""], "engine", True),
+        (["opinion"], "engine", True),
         (["other"], "again", False),
         (["readers"], "engine", False),
         (["other", "readers"], "engine", False),
@@ -62,3 +63,10 @@ def test_everything_else_is_said_as_the_policy_says(act: Act, then: Then) -> Non
 def test_questions_that_no_fact_answers_are_left_to_the_model(about: list[str], then: Then, left: bool) -> None:
     move = Move("asks_interviewer", "That I can't tell you.", then)
     assert (handed_over(move, [heard("asks_interviewer", one) for one in about]).text == "") == left
+
+
+def test_no_fact_is_recited_twice() -> None:
+    move = Move("asks_interviewer", "Only the people who run this study read it.", "engine")
+    acts = [heard("asks_interviewer", "readers")]
+    assert handed_over(move, acts, ["And then?"]) == move
+    assert handed_over(move, acts, ["Only the people who run this study read it. And then?"]).text == ""
