@@ -12,11 +12,13 @@ from pipeline.contracts import (
     GraphOutput,
     OfferMade,
     SlotsOutput,
+    StateOutput,
     StrategyOutput,
     UtteranceOutput,
 )
+from pipeline.coverage import element_of
 from pipeline.engines.base import ScoredCandidate
-from pipeline.focus import Target
+from pipeline.focus import Focus, Target
 from pipeline.focusing import focus_of
 from pipeline.offers import chosen_by_writer, in_a_row, keeps_strategy, offered, weighed
 from pipeline.ports import ComparesWordings, QuestionWriter
@@ -93,8 +95,10 @@ def chosen_freely(context: TurnContext, quote: str) -> ContinuationOutput:
 
     Args:
         context: of the turn.
-        quote: the respondent's words, of this answer or of an earlier one.
+        quote: the respondent's words, of this answer or of an earlier one; or the label of a topic of the guide.
     """
+    if (topic := _topic_of(context, quote)) is not None:
+        return topic
     heard, turn = context.get(UtteranceOutput), context.get(ContextOutput).turn_number
     said = [(u.id, u.turn_number, u.text) for u in context.state.utterances if u.speaker == "respondent"]
     said.append((heard.utterance.id, turn, context.answer.text))
@@ -131,6 +135,8 @@ def told_late(context: TurnContext, quote: str) -> ContinuationOutput | None:
     start, chosen = context.get(ContextOutput), context.get(StrategyOutput)
     if chosen.decision is None:
         return None
+    if (topic := _topic_of(context, quote)) is not None:
+        return topic
     names = (chosen.decision.strategy, *(candidate.strategy for candidate in chosen.decision.candidates))
     found = (context.strategies.find(name) for name in names)
     strategy = next((one.name for one in found if one is not None and one.node_binding == "required"), None)
@@ -139,6 +145,21 @@ def told_late(context: TurnContext, quote: str) -> ContinuationOutput | None:
     heard = context.get(UtteranceOutput)
     told = _told_by(context, quote, heard.utterance.id, start.turn_number, heard.content or context.answer.text)
     return _about(context, told, TOLD_LATE, strategy=strategy)
+
+
+def _topic_of(context: TurnContext, label: str) -> ContinuationOutput | None:
+    """How the interview goes on with the topic of the guide that has this label, or the part of an idea, if any has."""
+    item = next((one for one in context.get(StateOutput).guide if one.label == label), None)
+    if item is None:
+        return None
+    target, strategy = Target(kind="topic", ids=(item.id,), label=item.label), context.strategies.topics
+    if (element := element_of(target)) is not None:
+        target, strategy = Target(kind="element", ids=(element,), label=item.label), context.strategies.elements
+    if strategy is None:
+        return None
+    return continued(
+        context, "", strategy=strategy, focus=Focus(target=target, label=item.label), because=CHOSEN_FREELY
+    )
 
 
 def _told_by(context: TurnContext, quote: str, utterance_id: str, turn: int, text: str) -> Target:

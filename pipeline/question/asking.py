@@ -222,7 +222,7 @@ class Asking:
             self._taken = self._said - 1
             self._request = self._choices[self._taken]
         elif self._said == 0 and self._request is not None:
-            self._own = said_in(self._request, found[2] or "")
+            self._own = said_in(self._request, found[2] or "") or topic_in(self._request, found[2] or "")
         return True
 
     def _choose_again(self, request: QuestionRequest) -> None:
@@ -242,6 +242,8 @@ class Asking:
             free = choice.strategy and choice.strategy.model_copy(update={"description": OWN_PURPOSE, "templates": {}})
             update |= {"focus_label": self._own, "focus_quote": self._own, "focus_type": None, "strategy": free}
             update |= {"kind": "follow_up"}
+            if topic_in(request, self._own):
+                update |= {"focus_label": None, "focus_quote": None}
         return choice.model_copy(update=update)
 
     async def _begin(self) -> None:
@@ -371,6 +373,13 @@ def said_in(request: QuestionRequest, quote: str) -> str:
         return ""
     found = (re.search(rf"\b{wanted}\b", text, re.I) for text in reversed(said))
     return next((match[0] for match in found if match is not None), "")
+
+
+def topic_in(request: QuestionRequest, label: str) -> str:
+    """The topic of the guide that a model names; empty where it names none."""
+    wanted = " ".join(re.findall(r"\w+", label.casefold()))
+    topics = {" ".join(re.findall(r"\w+", one.label.casefold())): one.label for one in request.briefing.guide}
+    return topics.get(wanted, "") if wanted else ""
 
 
 def in_one(*parts: str) -> str:

@@ -123,6 +123,29 @@ async def test_words_of_an_earlier_answer_can_be_chosen_and_a_template_is_about_
     assert asked is not None and asked.focus_label == "cheap"
 
 
+async def test_a_topic_of_the_guide_can_be_taken_by_its_name() -> None:
+    topic = {"id": "weight", "label": "What weighs on it", "questions": {"en": [{"ask": "What weighs on it?"}]}}
+    asks = {
+        "name": "guide",
+        "description": "Ask for a topic.",
+        "focus_mode": "guide",
+        "signal_weights": {"llm.engagement": 0.1},
+    }
+    plain = small_methodology()
+    strategies = [one.model_dump(mode="json", exclude_defaults=True) for one in plain.strategies]
+    given = configuration(small_methodology(guide=[topic], strategies=[*strategies, asks]))
+    concept = given.concept.model_copy(update={"choice": "model"})
+    interview = Interview(
+        configuration=given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}}),
+        writer=Choosing("[0: what weighs on it]"),
+    )
+    await told(interview)
+    record = interview.last.record
+    assert record is not None and record.target is not None
+    assert (record.target.kind, record.target.ids, record.question.own) == ("topic", ("weight",), "What weighs on it")
+    assert [item.status for item in interview.state.guide] == ["asked"]
+
+
 async def test_words_that_tell_no_concept_are_asked_about_by_their_sentence() -> None:
     interview = await told(talk(Choosing("[0: went home alone]")))
     await interview.say("It is light. I went home alone.", concepts(("light", "attribute")))
