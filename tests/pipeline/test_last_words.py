@@ -197,3 +197,15 @@ async def test_when_turns_run_out_the_closing_question_is_not_put_off() -> None:
     assert interview.state.status == "closing" and interview.state.question is not None
     assert interview.state.question.turn_number == 13
     assert not any(request.offers for request in writer.requests if request.kind == "closing")
+
+
+async def test_it_is_asked_once_more_and_not_twice_however_many_turns_are_left() -> None:
+    ask = Ending(text="What has kept you from showing it to anybody?", asks_about="have not shown it to anybody")
+    writer = Closer(ask, ask, Ending(text="You did not want to know."), instead="[1]")
+    interview = await talk_with_nothing_more(writer)
+    await interview.say(PATCH, concepts(("white patch", "attribute")))
+    assert (interview.state.status, said(interview)) == ("closing", ask.text)
+    await interview.say("I did not want to know, to be honest with you.", concepts(("not know", "attribute")))
+    assert interview.state.status == "completed" and interview.state.turn_count < 8
+    assert [request.may_ask for request in writer.asked] == [True, False, False]
+    assert said(interview).endswith(THANKS)
