@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from pipeline.acts import UNASKED, Act
 from pipeline.concept import demands_of
 from pipeline.conduct.handing_over import handed_over
-from pipeline.conduct.moment import move_of
+from pipeline.conduct.moment import moment_of, move_of
 from pipeline.conduct.move import Move
+from pipeline.conduct.moves import move_for
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,
@@ -46,12 +47,26 @@ _OF_THE_END: frozenset[Act] = frozenset(
 """Acts that “Oh, are we stopping? I didn't mean that.” may be taken for."""
 
 
+def _with_facts(context: TurnContext, move: Move, said: Sequence[str]) -> Move:
+    """The same; with the fact of the study that is asked for beside what a language model answers itself."""
+    acts = context.get(UtteranceOutput).utterance.acts
+    asked = tuple(act for act in acts if act.act in ("tells", "asks_interviewer"))
+    if move.text or move.then != "engine" or move.act == "asks_interviewer" or len(asked) == len(acts):
+        return move
+    moment = moment_of(context, asked)
+    fact = move_for(moment) if moment is not None else None
+    if fact is None or fact.act != "asks_interviewer":
+        return move
+    left = handed_over(replace(fact, then="engine"), asked, said)
+    return replace(move, text=left.text, help=left.help)
+
+
 def _move(context: TurnContext) -> Move | None:
     """What is done about the acts of the message; nothing about words by which somebody finds the end too early."""
     move = move_of(context)
     if move is not None and context.configuration.is_written_by_model:
         said = [utterance.text for utterance in context.state.utterances if utterance.speaker == "interviewer"]
-        move = handed_over(move, context.get(UtteranceOutput).utterance.acts, said)
+        move = _with_facts(context, handed_over(move, context.get(UtteranceOutput).utterance.acts, said), said)
     if move is None or not context.get(ContextOutput).reopened or move.act not in _OF_THE_END:
         return move
     unasked = any(act.about == UNASKED for act in context.get(UtteranceOutput).utterance.acts)

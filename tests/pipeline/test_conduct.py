@@ -550,3 +550,20 @@ async def test_a_language_model_owns_a_complaint_in_its_own_words(prompts: dict[
     said = interview.state.utterances[-1].text
     assert any(said.startswith(text) for text in policy.texts.complained) == says
     assert interview.state.question is not None and said.endswith(interview.state.question.text)
+
+
+async def test_a_fact_of_the_study_is_told_beside_what_a_language_model_answers_itself() -> None:
+    policy, said = conduct_policy(), "It was the other way round. And leave out the bit with the bus."
+    reader = ScriptedReader(
+        {
+            said: [
+                ("It was the other way round.", "corrects"),
+                ("And leave out the bit with the bus.", "asks_interviewer", {"about": "part"}),
+            ]
+        }
+    )
+    given = configuration().model_copy(update={"conduct": policy, "prompts": {"question": "", "ending": ""}})
+    interview = Interview(configuration=given, reader=reader)
+    await interview.say("It is quick.", concepts(("quick", "attribute")))
+    await interview.say(said, concepts(("other way round", "attribute")))
+    assert policy.texts.facts["part"] in interview.state.utterances[-1].text

@@ -280,14 +280,6 @@ OF_THE_TALK = re.compile(
 """Words by which such a condition may be about the interview: “If that's all, I'm off.”"""
 BY_NAME = re.compile(r"\bthat(?:'?s| was) (?:so )?(?:me|us|him|her|them),? that (?:is|was)\b", re.IGNORECASE)
 """Who somebody is: “that's me, that is”."""
-CONFIDENTIAL = re.compile(
-    r"\b(?:it|that|this|what i(?:['’]ve| have)? (?:said|told you)[^.!?]{0,40})"
-    r" (?:stays|must stay|should stay|has to stay|remains) between (?:us|you and me|ourselves)\b"
-    r"|\b(?:keep|leave) (?:it|that|this|all this) between (?:us|you and me|ourselves)\b"
-    r"|\bbetween (?:us|you and me|ourselves),? (?:if you )?please\b",
-    re.IGNORECASE,
-)
-"""Words by which somebody takes for granted what only the study decides: they are told who reads it."""
 ENOUGH_OF_IT = re.compile(
     r"\benough (?:about|on) (?:this|that|it|him|her|them|(?:my|the) \w+)\b"
     r"|\b(?:don'?t|do not|not) (?:really )?(?:want|wish|like) to (?:say|tell|talk) (?:any ?)?more (?:on|about|of) "
@@ -487,7 +479,6 @@ class ActHearing:
             found = _added(clauses, found, PUTS_RIGHT.search(text), "corrects")
         if len(sentences(question)) > 1:
             found = _added(clauses, found, CONTRADICTS.search(text), "corrects", about=DENIED)
-        found = _added(clauses, found, CONFIDENTIAL.search(text), "asks_interviewer", about="readers")
         found = _added(clauses, found, NAMES_OUT.search(text), "asks_interviewer", about="names")
         kept_on = denied | (ENDS if goes_on or LIFE.search(text) else set())
         found = self._with_talk(found, Message(text, question, clauses, judged, kept_on), chances)

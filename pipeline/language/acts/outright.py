@@ -196,11 +196,21 @@ _NAME_OUT = re.compile(
     re.IGNORECASE,
 )
 """A name is to come out, and nothing else."""
+_CONFIDENTIAL = re.compile(
+    r"\b(?:it|that|this|what i(?:['’]ve| have)? (?:said|told you)[^.!?]{0,40})"
+    r" (?:stays|must stay|should stay|has to stay|remains) between (?:us|you and me|ourselves)\b"
+    r"|\b(?:keep|leave) (?:it|that|this|all this) between (?:us|you and me|ourselves)\b"
+    r"|\bbetween (?:us|you and me|ourselves),? (?:if you )?please\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody takes for granted what only the study decides: they are told who reads it."""
 _PART_OUT = re.compile(
     r"\b(?:i(?:'d| would) (?:rather|like|prefer)|please|can you|could you|want)\b[^.?!]{0,50}\b(?:leave|left|keep"
     r"|kept|take|taken|cut|skip)\b"
     r"(?: [\w']+){0,2}? (?:that|this|the last|that last) (?:part|bit|one|sentence|story|thing)\b(?: \w+){0,2}? out\b"
-    r"|\b(?:leave|keep|take|cut) (?:that|this|the last|that last) (?:part|bit|sentence|one) out\b",
+    r"|\b(?:leave|keep|take|cut) (?:that|this|the last|that last) (?:part|bit|sentence|one) out\b"
+    r"|(?:^|[.!?,] |\b(?:please|and|but|just|you|to) )leave out (?:the|that|this) (?:part|bit|thing|story|sentence)\b"
+    r"|\bwill (?:it|that|this|the \w+)(?: really| still)? be left out\b",
     re.IGNORECASE,
 )
 """A part of what was told is to be left out."""
@@ -427,6 +437,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
         _unanswered(plain),
         _lost(plain),
         _name(plain),
+        _confidential(plain),
         _asked(plain),
         _which(plain),
         _wanted(plain),
@@ -521,6 +532,14 @@ def _name(text: str) -> Said | None:
             gone: frozenset[Act] = frozenset({"wants_withdrawal", "wants_pause", "corrects"})
             return Said("asks_interviewer", found.start(), found.end(), about=about, instead=gone)
     return None
+
+
+def _confidential(text: str) -> Said | None:
+    found = _CONFIDENTIAL.search(text)
+    if found is None or _told_by_others(text, found.start()):
+        return None
+    gone: frozenset[Act] = frozenset({"declines", "asks_back", "wants_withdrawal"})
+    return Said("asks_interviewer", found.start(), found.end(), about="readers", instead=gone)
 
 
 def _asks_on(text: str) -> Said | None:

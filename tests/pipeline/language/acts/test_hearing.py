@@ -1261,6 +1261,9 @@ def test_what_only_sounds_like_it_is_none(trained: ActHearing, text: str, act: s
     [
         ("he was lovely. also can i change provider and keep my number do you know", "other"),
         ("I’ve not told anyone. This doesn’t get to anyone I know, does it?", "readers"),
+        ("Quiet. This stays between us, yes? Because we're not allowed to eat in the bus.", "readers"),
+        ("It's his line. And leave out the bit with eating in the bus, please, I meant that.", "part"),
+        ("That's all. Will it really be left out, though?", "part"),
     ],
 )
 def test_questions_that_end_a_message_are_heard(trained: ActHearing, text: str, about: str) -> None:
