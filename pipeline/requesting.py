@@ -176,7 +176,8 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
 def _did(context: TurnContext) -> list[Act]:
     """What the respondent surely did besides telling; that there is no more to tell only where they stop there."""
     heard = context.get(UtteranceOutput).utterance
-    found: list[Act] = [act.act for act in heard.acts if act.act != "tells" and act.sure and act.about != ENOUGH]
+    passing = {ENOUGH, "told"} if tells(context) else {ENOUGH}  # “Well, as I said, my daughter. She …”
+    found: list[Act] = [act.act for act in heard.acts if act.act != "tells" and act.sure and act.about not in passing]
     return [*found, "dont_know"] if says_enough(heard.text, heard.acts) else found
 
 

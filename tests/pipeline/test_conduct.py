@@ -567,3 +567,18 @@ async def test_a_fact_of_the_study_is_told_beside_what_a_language_model_answers_
     await interview.say("It is quick.", concepts(("quick", "attribute")))
     await interview.say(said, concepts(("other way round", "attribute")))
     assert policy.texts.facts["part"] in interview.state.utterances[-1].text
+
+
+@pytest.mark.parametrize(
+    ("told", "put_out"), [("She put it on in the kitchen while I stood there.", False), ("Her.", True)]
+)
+async def test_what_was_told_before_and_is_told_on_is_no_complaint_to_a_language_model(
+    told: str, put_out: bool
+) -> None:
+    said = f"As I said, my daughter. {told}"
+    reader = ScriptedReader({said: [("As I said, my daughter.", "complains", {"about": "told"}), (told, "tells")]})
+    given = configuration().model_copy(update={"conduct": conduct_policy()})
+    interview = Interview(configuration=given, reader=reader)
+    await interview.say("It is quick.", concepts(("quick", "attribute")))
+    await interview.say(said, concepts(("daughter", "attribute")))
+    assert ("was put out by a question" in interview.writer.requests[-1].briefing.did) == put_out
