@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import pytest
 
@@ -284,6 +284,7 @@ async def demanding(
     shown: str | None = None,
     asks: Sequence[str] = (),
     prompt: str = "",
+    more: Mapping[str, str] | None = None,
 ) -> tuple[list[bool], Interview]:
     """For each answer to a concept test whether what the concept demands was asked after it.
 
@@ -293,6 +294,7 @@ async def demanding(
         shown: the idea in words.
         asks: answers of which the last sentence is heard as a question to the interviewer.
         prompt: by which questions are written.
+        more: other prompts.
     """
     plain = configuration()
     file = Library(PipelineSettings()).configuration("coffee_mec", engine="arbitration").engine_file
@@ -301,7 +303,7 @@ async def demanding(
     changes = {"elements": elements, "engine": "arbitration", "must_ask": demanded, "stimulus": shown}
     configured = plain.model_copy(
         update={"concept": plain.concept.model_copy(update=changes), "engine_file": file, "conduct": conduct_policy()}
-    ).model_copy(update={"prompts": {"question": prompt}} if prompt else {})
+    ).model_copy(update={"prompts": {"question": prompt, **(more or {})}} if prompt else {})
     state = new_state(max_turns=15, engine="arbitration")
     heard = {one: [(f"{one.split('. ')[0]}.", "tells"), (one.split(". ")[1], "asks_interviewer")] for one in asks}
     reader = ScriptedReader(heard)  # type: ignore[arg-type]
@@ -348,6 +350,15 @@ async def test_what_a_model_takes_itself_in_a_concept_test_stays_with_what_was_s
     _, interview = await demanding([LONG, LONG, LONG], TakingOtherWords(), shown="Nine shelves.", prompt="{{ offers }}")
     chosen = [one.record for one in interview.outcomes if one.record is not None and one.record.question.own]
     assert chosen and {record.strategy for record in chosen} == {"stay"}
+
+
+async def test_what_is_asked_about_the_idea_is_left_to_a_model_that_can_read_it() -> None:
+    asks = f"{LONG}. What is on the 3th shelf of it, do I have to be in when they come for it on a Monday?"
+    texts = conduct_policy().texts
+    for more, left in (({"ending": "…"}, True), ({}, False)):
+        _, interview = await demanding([LONG, asks], Writes(), shown="Nine shelves.", prompt="{{ offers }}", more=more)
+        said = interview.state.utterances[-1].text
+        assert any(said.startswith(silent) for silent in texts.idea_silent) != left
 
 
 class Writes(PlainWriter):

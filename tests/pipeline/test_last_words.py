@@ -209,3 +209,27 @@ async def test_it_is_asked_once_more_and_not_twice_however_many_turns_are_left()
     assert interview.state.status == "completed" and interview.state.turn_count < 8
     assert [request.may_ask for request in writer.asked] == [True, False, False]
     assert said(interview).endswith(THANKS)
+
+
+async def test_right_before_the_end_it_is_not_put_off_for_who_finds_it_too_early() -> None:
+    writer = Closer(Ending(text="You would have gone on."))
+    interview = await until_closing(writer)
+    await interview.say("Oh, are we stopping? I didn't mean that, I just say that. You can ask me more.", concepts())
+    assert (interview.state.status, interview.state.turn_count) == ("completed", 14)
+
+
+@pytest.mark.parametrize(("instead", "closed_at"), [("[1]", 12), ("[0: turn 12]", 13)])
+async def test_a_model_is_offered_the_closing_question_a_turn_before_it_is_due(instead: str, closed_at: int) -> None:
+    given = configuration()
+    concept = given.concept.model_copy(update={"choice": "model"})
+    prompts = {"question": "{{ offers }}", "ending": "…"}
+    interview = Interview(
+        configuration=given.model_copy(update={"concept": concept, "prompts": prompts}),
+        writer=Closer(instead=instead),
+        state=new_state(max_turns=15),
+    )
+    for turn in range(1, 15):
+        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+        if interview.state.status == "closing":
+            break
+    assert interview.state.question is not None and interview.state.question.turn_number == closed_at
