@@ -359,6 +359,10 @@ async def test_what_is_asked_about_the_idea_is_left_to_a_model_that_can_read_it(
         _, interview = await demanding([LONG, asks], Writes(), shown="Nine shelves.", prompt="{{ offers }}", more=more)
         said = interview.state.utterances[-1].text
         assert any(said.startswith(silent) for silent in texts.idea_silent) != left
+    asks, shown = f"{LONG}. How long does it keep in the fridge?", "Nine shelves. It keeps for ten days in the fridge."
+    for more, left in (({"ending": "…"}, True), ({}, False)):
+        _, interview = await demanding([LONG, asks], Writes(), shown=shown, prompt="{{ offers }}", more=more)
+        assert ("ten days" in interview.state.utterances[-1].text) != left
 
 
 class Writes(PlainWriter):
