@@ -670,6 +670,30 @@ def _sentence_end(text: str, start: int) -> int:
     return found.end() if found is not None else len(text)
 
 
+def _told_before(moment: Moment, heard: HeardAct) -> Move | None:
+    """Own a question for what was told already."""
+    texts, told_on = moment.texts, moment.told_words >= LONG_TELLING
+    # Whoever tells something new all the same is listened to; a long apology would be deaf to it, none as well.
+    answers = moment.told_words >= STORY_WORDS
+    wordings = texts.complained_briefly if told_on else texts.complained_told
+    words = moment.said[heard.start : heard.end]
+    to_us = heard.start == 0 or _TO_YOU.search(words) is not None
+    if answers and not to_us:
+        return None  # “There's no way to say it. Or there is, I've just said it.”
+    if answers:
+        wordings = wordings[:1] if not _BY_THE_WAY.search(words) else ()
+    text = moment.variant(wordings) if wordings else ""
+    return Move(
+        "complains",
+        text,
+        "engine",
+        counts=told_on,
+        leaves_focus=True,
+        leaves_thread=True,
+        leaves_answer=not answers,
+    )
+
+
 def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
@@ -702,25 +726,7 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
         goes_on = by_rule is not None and not says_enough(moment.said, moment.acts)
         return _complains(moment, by_rule) if goes_on and by_rule is not None else _enough(moment)
     if heard.about == "told":
-        # Whoever tells something new all the same is listened to; a long apology would be deaf to it, none as well.
-        answers = moment.told_words >= STORY_WORDS
-        wordings = texts.complained_briefly if told_on else texts.complained_told
-        words = moment.said[heard.start : heard.end]
-        to_us = heard.start == 0 or _TO_YOU.search(words) is not None
-        if answers and not to_us:
-            return None  # “There's no way to say it. Or there is, I've just said it.”
-        if answers:
-            wordings = wordings[:1] if not _BY_THE_WAY.search(words) else ()
-        text = moment.variant(wordings) if wordings else ""
-        return Move(
-            "complains",
-            text,
-            "engine",
-            counts=told_on,
-            leaves_focus=True,
-            leaves_thread=True,
-            leaves_answer=not answers,
-        )
+        return _told_before(moment, heard)
     if heard.about == BESIDE and _names_the_subject(moment, heard):
         # “I thought it was about meals.”
         again = Move("wants_topic", texts.corrected_plain, "engine", counts=True, leaves_focus=True)
