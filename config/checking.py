@@ -121,14 +121,15 @@ def prompts_shown(samples: Sequence[PromptSample], name: str, methodology: str |
 
 def _budget(samples: Sequence[PromptSample]) -> str:
     """About how many tokens each prompt takes, and what a conversation at its longest adds."""
-    from pipeline.question.briefing import MAX_WORDS
-
     lines = ["About how many tokens (system part, which providers can keep, + user part of this sample):", ""]
     for sample in samples:
         lines.append(f"{sample.name}, {sample.methodology}: {_tokens(sample.system)} + {_tokens(sample.user)}")
     if any(sample.name == "question" for sample in samples):
-        most = round(MAX_WORDS * TOKENS_PER_WORD)
-        lines.append(f"A question late in a long interview: up to {most} more, for {MAX_WORDS} words of conversation.")
+        words = PipelineSettings().conversation_words
+        lines.append(
+            f"A question late in a long interview: up to {round(words * TOKENS_PER_WORD)} more, for {words} words of "
+            "conversation (unless ASKWELL_CONVERSATION_WORDS says otherwise)."
+        )
     return "\n" + "\n".join(lines)
 
 

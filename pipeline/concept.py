@@ -362,6 +362,12 @@ class PipelineSettings(Spec):
     max_answer_chars: int = Field(default=8000, ge=1, description="Longest answer, in characters.")
     rating_max_chars: int = Field(default=4000, ge=100, description="Longest text that is rated; a cut is logged.")
     question_max_words: int = Field(default=25, ge=5, description="Longest question, in words.")
+    conversation_words: int = Field(
+        default=4000,
+        ge=200,
+        description="Words of the conversation, the latest, that a language model is told with each question; what was "
+        "said before is summed up. A model with a short context needs fewer.",
+    )
     question_streaming: Literal["live", "held"] = Field(
         default="live", description="Stream a question word by word, or sentence by sentence."
     )

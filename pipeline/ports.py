@@ -435,7 +435,8 @@ class RefusedText(Record):
 class Offer(Record):
     """Something that the next question could be about, where the writer may choose.
 
-    `purpose` is the description of the strategy; `turns_ago` is 0 for what was said just now.
+    `purpose` is the description of the strategy; `turns_ago` is 0 for what was said just now; `closes` where it is the
+    closing question.
     """
 
     purpose: str
@@ -443,6 +444,7 @@ class Offer(Record):
     node_type: str | None = None
     quote: str | None = None
     turns_ago: int = 0
+    closes: bool = False
 
 
 class QuestionRequest(Record):

@@ -168,6 +168,7 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
         context.get(StrategyOutput).threads,
         context.get(StateOutput).guide,
         _did(context),
+        most_words=context.configuration.settings.conversation_words,
         answer=context.answer.text.strip(),
         moved=any(act.act == "distress" for u in answers[-MOVED:] for act in u.acts),
     )

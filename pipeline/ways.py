@@ -198,6 +198,13 @@ def made(ways: Sequence[Way]) -> tuple[OfferMade, ...]:
     return tuple(OfferMade(strategy=one.strategy, target=one.target, rank=one.rank) for one, _ in ways)
 
 
+def closing_offer(context: TurnContext) -> OfferMade:
+    """The closing question as an offer that is recorded; it ranks behind all that the engine would ask."""
+    decision, closing = context.get(StrategyOutput).decision, context.strategies.closing
+    name = closing.name if closing is not None else CLOSING_STRATEGY
+    return OfferMade(strategy=name, rank=len(decision.candidates) + 1 if decision is not None else 1)
+
+
 def serves_grid(context: TurnContext, name: str | None) -> bool:
     """Whether a strategy asks for what a repertory grid needs."""
     strategy = context.strategies.find(name)

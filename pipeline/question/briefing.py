@@ -10,8 +10,6 @@ from pipeline.guide import TopicProgress
 from pipeline.ports import Briefing, Line, ThreadTold, TopicTold
 from pipeline.threads import Thread
 
-MAX_WORDS = 1500
-"""Of the conversation; what was said before is summed up by its concepts."""
 MAX_EARLIER = 30
 MAX_THREADS = 5
 MOVED = 2
@@ -41,10 +39,11 @@ def briefing(
     guide: Sequence[TopicProgress],
     acts: Sequence[Act],
     *,
+    most_words: int,
     answer: str = "",
     moved: bool = False,
 ) -> Briefing:
-    """The conversation within `MAX_WORDS`, the threads, the guide, and what the respondent just did.
+    """The end of the conversation, the threads, the guide, and what the respondent just did.
 
     Args:
         lines: everything that was said, oldest first, the last answer at the end.
@@ -52,10 +51,11 @@ def briefing(
         threads: of the interview.
         guide: how far it is.
         acts: heard in the last answer, without those that merely tell.
+        most_words: of the conversation that is told; what was said before is summed up by its concepts.
         answer: the last answer as it was given.
         moved: somebody was moved in one of the answers before, and says that it can go on.
     """
-    kept = _within(lines)
+    kept = _within(lines, most_words)
     return Briefing(
         conversation=tuple(kept),
         earlier=_earlier(kept, graph) if len(kept) < len(lines) else (),
@@ -83,13 +83,13 @@ def _earlier(kept: Sequence[Line], graph: SurfaceGraph) -> tuple[str, ...]:
     return tuple(earlier[-MAX_EARLIER:])
 
 
-def _within(lines: Sequence[Line]) -> list[Line]:
-    """The latest lines that have at most `MAX_WORDS` words together; the last two at least."""
+def _within(lines: Sequence[Line], most_words: int) -> list[Line]:
+    """The latest lines that have at most `most_words` words together; the last two at least."""
     kept: list[Line] = []
     words = 0
     for line in reversed(lines):
         words += len(line.text.split())
-        if words > MAX_WORDS and len(kept) > 1:
+        if words > most_words and len(kept) > 1:
             break
         kept.append(line)
     return kept[::-1]

@@ -54,6 +54,7 @@ from pipeline.requesting import FEW_TOLD, Requests, answered, tells
 from pipeline.ways import (
     Way,
     chosen_freely,
+    closing_offer,
     made,
     may_stay,
     put_off,
@@ -229,6 +230,8 @@ class QuestionStage:
                 return await self._closing(context, asking, request, before)
             return self._said(context, request, await asking.ask(request, before=before))
         choices = await self._choices(context, ways)
+        if closing is not None and _finds_last_words(writer):
+            choices.append(await self._requests.one(context, closing))
         before = await self._unless_consoled(context, choices[0], before)
         best = ways[0][0].final_score or 0.0
         behind = [best - (candidate.final_score or 0.0) for candidate, _ in ways]
@@ -238,6 +241,9 @@ class QuestionStage:
         if asked.own:
             context.replace(chosen_freely(context, asked.own))
             return replace(asked, offers=made(ways))
+        if closing is not None and asked.taken == len(ways):
+            context.replace(closing)
+            return replace(asked, offers=(*made(ways), closing_offer(context)))
         if asked.taken:
             context.replace(ways[asked.taken][1])
         return self._said(context, choices[asked.taken or 0], replace(asked, offers=made(ways)))
@@ -406,4 +412,5 @@ def _offer(request: QuestionRequest) -> Offer:
         node_type=request.focus_type,
         quote=request.focus_quote,
         turns_ago=request.focus_said_earlier_turns if request.focus_is_jump else 0,
+        closes=request.kind == "closing",
     )

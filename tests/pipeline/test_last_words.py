@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from pipeline.continuing import TOLD_AT_THE_END
+from pipeline.continuing import LITTLE_PROMISED, TOLD_AT_THE_END
 from pipeline.errors import LLMUnavailable
 from pipeline.ports import Ending, QuestionRequest
 from pipeline.ways import TOLD_LATE
@@ -233,3 +233,50 @@ async def test_a_model_is_offered_the_closing_question_a_turn_before_it_is_due(i
         if interview.state.status == "closing":
             break
     assert interview.state.question is not None and interview.state.question.turn_number == closed_at
+
+
+class Finisher(Closer):
+    """Takes the closing question as soon as it is among what is offered."""
+
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+        end = next((number for number, offer in enumerate(request.offers, 1) if offer.closes), None)
+        if request.kind == "follow_up" and end is not None:
+            self.requests.append(request)
+            yield f"[{end}]"
+            yield "Before we finish, what would you like to add?"
+            return
+        async for piece in super().write(request):
+            yield piece
+
+
+async def told_on(writer: Closer, *, choice: str = "model", min_turns: int = 14) -> Interview:
+    """An interview with somebody who always has something new, until the closing question is asked."""
+    given = configuration()
+    concept = given.concept.model_copy(update={"choice": choice})
+    prompts = {"question": "{{ offers }}", "ending": "…"}
+    interview = Interview(
+        configuration=given.model_copy(update={"concept": concept, "prompts": prompts}),
+        writer=writer,
+        state=new_state(max_turns=15),
+    )
+    for turn in range(1, min_turns + 1):
+        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+        if interview.state.status == "closing":
+            break
+    return interview
+
+
+async def test_a_model_may_close_once_most_turns_are_over_and_nothing_is_demanded() -> None:
+    interview = await told_on(Finisher())
+    assert interview.state.question is not None and interview.state.status == "closing"
+    assert interview.state.question.turn_number == 9  # 60 of 100 turns, and not the model's before.
+    record = interview.last.record
+    assert record is not None and record.reason == LITTLE_PROMISED
+    taken = record.question.offers[record.question.taken]
+    assert taken.strategy == interview.state.question.strategy and taken.target is None
+    assert record.question.said == len(record.question.offers)
+
+
+async def test_where_the_engine_chooses_no_model_closes_early() -> None:
+    interview = await told_on(Finisher(), choice="engine")
+    assert interview.state.question is not None and interview.state.question.turn_number > 9

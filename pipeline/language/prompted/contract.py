@@ -181,6 +181,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
                     "node_type": "attribute",
                     "quote": '"it is quick"',
                     "turns_ago": 2,
+                    "closes": False,
                 }
             ],
             "signals": [{"name": "response depth", "value": "surface", "description": "How much elaboration."}],

@@ -223,6 +223,7 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
                 "node_type": spaced(offer.node_type) if offer.node_type else None,
                 "quote": quoted(offer.quote) if offer.quote else None,
                 "turns_ago": offer.turns_ago,
+                "closes": offer.closes,
             }
         )
     return found
