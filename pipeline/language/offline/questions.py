@@ -437,11 +437,13 @@ def _is_of_a_sentence(request: QuestionRequest) -> bool:
 def _promises_little(request: QuestionRequest, advice: Advice) -> bool:
     """Whether it is late in an interview, little was told, and nothing that could be asked of it promises much.
 
-    Never after what weighs, or where nothing is foretold.
+    Never after what weighs or holds something back, or where nothing is foretold.
     """
     if len((_last_answer(request) or "").split()) > LITTLE_TOLD:
         return False
     if len(request.all_questions) < LATE or request.kind != "follow_up" or _is_heavy(request, advice):
+        return False
+    if _hinted(request, phrasing(request.language)):
         return False
     if not advice.ratings.keys() >= set(STAYS):
         return False

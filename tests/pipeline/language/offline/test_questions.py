@@ -50,6 +50,7 @@ from pipeline.strategies import Move
 from tests.support.interview import TableEmbedder
 
 ROOT = Path(__file__).parents[4]
+HEARD_SAY = "What is it like to hear yourself say it?"
 NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
 METHODS: dict[str, Methodology] = {
     name: Methodology.model_validate(
@@ -1512,18 +1513,26 @@ def test_who_asks_to_be_asked_is_asked_whatever_else_was_to_come(answer: str, wi
         ("People tell me that. They don't know the rest of it.", "What is the rest of it, if you'd like to say?"),
         ("No, that's what other people say. That's not the bit.", "What is it that matters there?"),
         ("It's not as lonely as people think. Tuesdays are different, but", "You said but. How does it go on?"),
+        ("I let him think it was her. I've not told anyone that.", "What is it like to have said it now?"),
+        ("It was never found. There, I have not said that before.", "What is it like to have said it now?"),
+        ("Then it would be me who closed it. I hadn't thought of it like that until now.", HEARD_SAY),
+        ("He stopped me before I was done. The stopping wasn't what bothered me.", "What was it, then?"),
     ],
 )
 def test_what_is_left_open_at_the_end_is_asked_for_once(answer: str, asked: str) -> None:
     request_ = deepening(answer=answer)
-    assert compose(request_) == asked
+    assert compose(request_).removeprefix("Thank you for telling me that. ") == asked
     again = request_.model_copy(update={"all_questions": (asked,)})
-    assert compose(again) != asked
+    assert not compose(again).endswith(asked)
 
 
 @pytest.mark.parametrize(
     "answer",
     [
+        "I've never told anyone to do that again.",
+        "He kept it from me. He never told anyone that.",
+        "Nobody knows how it ends, they all just sit there.",
+        "It wasn't what I wanted, and I hadn't thought about it before.",
         "Mostly.",
         "Most of it was paid by the union, and we never saw a bill.",
         "She never minded the noise, and I never minded her.",
@@ -1532,7 +1541,16 @@ def test_what_is_left_open_at_the_end_is_asked_for_once(answer: str, asked: str)
     ],
 )
 def test_what_only_sounds_left_open_is_asked_about_as_else(answer: str) -> None:
-    texts = ("And the rest?", "never mind", "You said but", "And later?", "What were they")
+    texts = (
+        "have said it",
+        HEARD_SAY,
+        "What was it, then",
+        "And the rest?",
+        "never mind",
+        "You said but",
+        "And later?",
+        "What were they",
+    )
     assert not any(text in compose(deepening(answer=answer)) for text in texts)
 
 
