@@ -173,7 +173,7 @@ class Concept(Spec):
         default=None,
         description="Who chooses between candidates that score nearly alike: the engine, or the writer of questions: a "
         "language model, or offline the ranker. If not given: the writer with `signal_pools` and where the concept has "
-        "`elements`; with `two_tier` the ranker, between what was just said; else the engine.",
+        "`elements`; with `two_tier` the writer, of what it is, by the engine's strategy; else the engine.",
     )
     objective: str = Field(default="", description="What the research wants to know, for the interviewer.")
     context: ConceptContext | None = Field(default=None, description="Nested form of the objective.")

@@ -17,6 +17,8 @@ from pipeline.records import Record
 TopicStatus = Literal["open", "covered", "asked", "declined", "left"]
 MUST_ASK, ELEMENT = "must_ask.", "element."
 """What the ids of topics begin with that a concept adds."""
+DEMANDED = "must_ask"
+"""The strategy of a question that the concept demands, where the engine has none that asks for topics."""
 
 
 class TopicProgress(Record):
@@ -202,6 +204,18 @@ def questions_of(configuration: SessionConfiguration, language: str, target: Tar
     topic = agenda_of(configuration, language).topic(target.ids[0])
     by_language = topic.questions if topic is not None else {}
     return by_language.get(language) or by_language.get(language.split("-")[0]) or ()
+
+
+def own_questions(
+    configuration: SessionConfiguration, language: str, progress: Iterable[TopicProgress]
+) -> dict[str, str]:
+    """The concept's own questions that are open, by the label of their topic."""
+    found: dict[str, str] = {}
+    for item in _demanded(progress, elements=False):
+        forms = questions_of(configuration, language, Target(kind="topic", ids=(item.id,), label=item.label))
+        if forms:
+            found[item.label] = forms[0].ask
+    return found
 
 
 def _of_concept(concept: Concept, language: str, *, elements: bool) -> Iterable[GuideTopic]:

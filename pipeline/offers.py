@@ -19,9 +19,9 @@ MOST_COMPARED = 8
 """… and so many are compared offline, where several ways to ask about the same count."""
 WRITER_CHOOSES = frozenset({"signal_pools"})
 """Engines whose choice is a proposal where nothing else is set, …"""
-WRITER_COMPARES = WRITER_CHOOSES | {"two_tier"}
-"""… and those for which it is where the writer only compares what it would ask of what was just said; so it is for all
-of them in a concept test, where any writer may stay with what was said."""
+WRITER_PROPOSED = WRITER_CHOOSES | {"two_tier"}
+"""… and those of which only the strategy stays, so that a writer says what of what was said it is about; so it is for
+all of them in a concept test, where any writer may stay with what was said."""
 LISTED = frozenset({"element", "aspect"})
 """What is asked about from a list: the parts of an idea, and its sides, …"""
 LISTED_MOVES: frozenset[Move | float] = frozenset({"part", "side"})
@@ -36,8 +36,7 @@ def chosen_by_writer(configuration: SessionConfiguration, *, compares: bool) -> 
         compares: the writer compares its own wordings, without a prompt.
     """
     concept = configuration.concept
-    proposes = concept.engine in WRITER_CHOOSES or bool(concept.elements)
-    proposes = proposes or (compares and concept.engine in WRITER_COMPARES)
+    proposes = concept.engine in WRITER_PROPOSED or bool(concept.elements)
     default = "model" if proposes else "engine"
     able = compares or "offers" in configuration.prompts.get("question", "")
     return (concept.choice or default) == "model" and able

@@ -400,10 +400,15 @@ class ThreadTold(Record):
 
 
 class TopicTold(Record):
-    """A topic of the guide and how far it is: `open`, `covered`, `asked`, `declined` or `left`."""
+    """A topic of the guide and how far it is: `open`, `covered`, `asked`, `declined` or `left`; or, of a part of an
+    idea that nobody has named yet, `unmentioned`.
+
+    `question` are the study's own words for it, where everybody is asked so and the respondent was not yet.
+    """
 
     label: str
     status: str
+    question: str = ""
 
 
 class Briefing(Record):

@@ -20,7 +20,7 @@ from pipeline.contracts import (
 )
 from pipeline.coverage import element_of
 from pipeline.focus import Focus
-from pipeline.guide import questions_of
+from pipeline.guide import own_questions, questions_of
 from pipeline.ports import AsTold, Briefing, Embedder, Line, Parser, QuestionRequest, Wanted
 from pipeline.question.briefing import MOVED, briefing
 from pipeline.question.request import LINES, question_request
@@ -156,6 +156,7 @@ def _request(
 
 
 def _briefing(context: TurnContext, answer: Line) -> Briefing:
+    guide = context.get(StateOutput).guide
     answers = [u for u in context.state.utterances if u.speaker == "respondent"]
     said = [
         Line(speaker=u.speaker, text=ended(u.text), complaint=complaint(u.text, u.acts))
@@ -166,8 +167,9 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
         (*said, answer),
         context.get(GraphOutput).graph,
         context.get(StrategyOutput).threads,
-        context.get(StateOutput).guide,
+        guide,
         _did(context),
+        demanded=own_questions(context.configuration, context.state.language, guide),
         most_words=context.configuration.settings.conversation_words,
         answer=context.answer.text.strip(),
         moved=any(act.act == "distress" for u in answers[-MOVED:] for act in u.acts),

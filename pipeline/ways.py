@@ -20,6 +20,7 @@ from pipeline.coverage import element_of
 from pipeline.engines.base import ScoredCandidate
 from pipeline.focus import Focus, Target
 from pipeline.focusing import focus_of
+from pipeline.guide import DEMANDED, MUST_ASK
 from pipeline.offers import chosen_by_writer, in_a_row, keeps_strategy, offered, weighed
 from pipeline.ports import ComparesWordings, QuestionWriter
 from pipeline.question.asking import Weighing
@@ -153,6 +154,8 @@ def _topic_of(context: TurnContext, label: str) -> ContinuationOutput | None:
     if item is None:
         return None
     target, strategy = Target(kind="topic", ids=(item.id,), label=item.label), context.strategies.topics
+    if item.id.startswith(MUST_ASK):
+        strategy = strategy or DEMANDED
     if (element := element_of(target)) is not None:
         target, strategy = Target(kind="element", ids=(element,), label=item.label), context.strategies.elements
     if strategy is None:

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from pipeline.acts import GOING_ON, UNASKED, Act, HeardAct
+from pipeline.acts import Act, HeardAct
 from pipeline.conduct.move import Move
 
 ITS_OWN: Final[frozenset[Act]] = frozenset({"corrects", "complains", "wants_topic"})
 """Acts of which it hears what was done, and says whatever belongs there."""
 OF_NO_FACT: Final = frozenset({"", "other", "opinion"})
 """What a question to the interviewer is about that none of the policy's facts answers for who asks it."""
-GOES_ON_THEN: Final = frozenset({UNASKED, GOING_ON})
-"""What narrows an act down to words that have told already what should have been asked."""
 
 
 def handed_over(move: Move, acts: Sequence[HeardAct], said: Sequence[str] = ()) -> Move:
@@ -33,7 +31,7 @@ def handed_over(move: Move, acts: Sequence[HeardAct], said: Sequence[str] = ()) 
         again = bool(move.text) and any(move.text in one for one in said)
         left = move.then == "engine" and (about <= OF_NO_FACT or again)
         return replace(move, text="", help="") if left else move
-    told = move.act == "wants_topic" and move.then == "easier" and any(act.about in GOES_ON_THEN for act in acts)
+    told = move.act == "wants_topic" and move.then == "easier"
     if move.act in ITS_OWN and (move.then == "engine" or told):
         return replace(move, text="", help="", then="engine", counts=True if told else move.counts)
     return move

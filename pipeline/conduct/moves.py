@@ -95,6 +95,15 @@ _ASKING_WORDS = frozenset(
 """Words with which people ask for a subject."""
 ASKING = frozenset("what how why where when who".split())
 """Words by which a subject is told of, without an “about”: “Tell me what you did afterwards.”"""
+_BACK_TO = re.compile(
+    r"\b(?:something|anything|another)\b.*\b(?:back to|about|like|maybe|perhaps|such as|say),? "
+    r"(?P<topic>(?:the|my|our|your|that|how|what)\b.+)",
+    re.IGNORECASE,
+)
+_SOMETHING_ELSE = re.compile(
+    r"(?:about |on |to )?(?:something|anything|another (?:thing|topic|subject))\b", re.IGNORECASE
+)
+"""A wish for another subject that names none; and what it names behind that."""
 SUBJECT_WORDS = 10
 """Words up to which a wish for another subject that names the interview's own wants nothing else."""
 TRACES = "traces"
@@ -813,7 +822,7 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
         return Move("wants_topic", moment.texts.cut_in_go_on, "easier", counts=True, leaves_focus=True)
     if heard.about != OFFERED and moment.told_words >= 2 * LONG_TELLING:
         return Move("wants_topic", "", "engine", counts=True, leaves_focus=True)
-    topic = _as_said(moment.said, heard.details.get("topic", "")).strip(" .,;!?")
+    topic = _wished(_as_said(moment.said, heard.details.get("topic", "")))
     if topic and len(topic.split()) <= 8:
         asks = topic.split()[0].lower() in ASKING
         said = (asks and moment.texts.topic_asked) or moment.texts.topic
@@ -821,6 +830,16 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     else:
         text = moment.texts.topic_open
     return Move("wants_topic", text, "easier", counts=True, leaves_focus=True)
+
+
+def _wished(topic: str) -> str:
+    """What somebody would rather speak of; empty where they only say that it is something else.
+
+    “Something else though, go back to the buses” → “the buses”.
+    """
+    found = _BACK_TO.search(topic)
+    named = (found["topic"] if found is not None else topic).strip(" .,;!?")
+    return "" if _SOMETHING_ELSE.match(named) else named
 
 
 def _names_the_subject(moment: Moment, heard: HeardAct) -> bool:

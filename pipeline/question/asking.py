@@ -184,6 +184,8 @@ class Asking:
             async with aclosing(self._writer.write(request)) as pieces:
                 async for piece in pieces:
                     if request.offers and self._takes(piece):
+                        if fixed := demanded_of(request, self._own):
+                            return await self._send(fixed, fallback=False)
                         continue
                     verdict = guard.feed(piece)
                     await self._pass_on(verdict.release)
@@ -380,6 +382,12 @@ def topic_in(request: QuestionRequest, label: str) -> str:
     wanted = " ".join(re.findall(r"\w+", label.casefold()))
     topics = {" ".join(re.findall(r"\w+", one.label.casefold())): one.label for one in request.briefing.guide}
     return topics.get(wanted, "") if wanted else ""
+
+
+def demanded_of(request: QuestionRequest, topic: str) -> str:
+    """The study's own question for a topic that a model names; empty where there is none."""
+    asked = (one.question for one in request.briefing.guide if topic and one.label == topic)
+    return next(asked, "")
 
 
 def in_one(*parts: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from pipeline.acts import Act
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.guide import TopicProgress
+from pipeline.guide import ELEMENT, TopicProgress
 from pipeline.ports import Briefing, Line, ThreadTold, TopicTold
 from pipeline.threads import Thread
 
@@ -40,6 +41,7 @@ def briefing(
     acts: Sequence[Act],
     *,
     most_words: int,
+    demanded: Mapping[str, str] = MappingProxyType({}),
     answer: str = "",
     moved: bool = False,
 ) -> Briefing:
@@ -52,6 +54,7 @@ def briefing(
         guide: how far it is.
         acts: heard in the last answer, without those that merely tell.
         most_words: of the conversation that is told; what was said before is summed up by its concepts.
+        demanded: by the label of a topic, the study's own question for it that is still to be asked.
         answer: the last answer as it was given.
         moved: somebody was moved in one of the answers before, and says that it can go on.
     """
@@ -60,10 +63,15 @@ def briefing(
         conversation=tuple(kept),
         earlier=_earlier(kept, graph) if len(kept) < len(lines) else (),
         threads=tuple(_told(threads, graph)),
-        guide=tuple(TopicTold(label=topic.label, status=topic.status) for topic in guide),
+        guide=tuple(_topic(topic, demanded.get(topic.label, "")) for topic in guide),
         did=_did(acts, moved=moved),
         answer=answer,
     )
+
+
+def _topic(topic: TopicProgress, question: str) -> TopicTold:
+    unmentioned = topic.status == "open" and topic.id.startswith(ELEMENT)
+    return TopicTold(label=topic.label, status="unmentioned" if unmentioned else topic.status, question=question)
 
 
 def _did(acts: Sequence[Act], *, moved: bool) -> tuple[str, ...]:

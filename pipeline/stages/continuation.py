@@ -31,7 +31,7 @@ from pipeline.focus import Focus, Target
 from pipeline.focusing import focus_of
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.grid.steps import rating_due
-from pipeline.guide import Agenda, agenda_of
+from pipeline.guide import DEMANDED, Agenda, agenda_of
 from pipeline.leads import is_finished
 from pipeline.offers import LISTED, chosen_by_writer
 from pipeline.signals.nodes import STAGNATION_TURNS
@@ -52,10 +52,6 @@ BRIEF_ANSWER = 15
 """Words of an answer up to which there is a break."""
 RATINGS_DUE = "the grid was not rated, and the interview would end"
 MODERATOR = "moderator"
-MUST_ASK = "must_ask"
-"""The strategy of a question that the concept demands, where the engine has none that asks for topics."""
-
-
 TOO_EARLY = "the respondent finds it too early for the end"
 """Why an interview goes on behind its closing question."""
 UNYIELDING = frozenset({"graph_saturated", "quality_degraded"})
@@ -87,7 +83,7 @@ def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
     element = element_of(demanded)
     if element is not None and strategies.elements is not None:
         return strategies.elements, Target(kind="element", ids=(element,), label=demanded.label)
-    return strategies.topics or MUST_ASK, demanded
+    return strategies.topics or DEMANDED, demanded
 
 
 def _last_chance(context: TurnContext) -> bool:

@@ -274,7 +274,7 @@ class QuestionStage:
     def _may_put_off(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether a language model may ask about what was just told in place of the closing question."""
         start, writer = context.get(ContextOutput), self._questioner.writer
-        room = going.ask_closing and start.max_turns - start.turn_number > TURNS_FOR_THE_END
+        room = going.ask_closing and start.max_turns - start.turn_number >= TURNS_FOR_THE_END
         able = _finds_last_words(writer) and chosen_by_writer(context.configuration, compares=False)
         return room and able and context.get(StrategyOutput).move is None and context.answer.kind == "answer"
 

@@ -401,7 +401,7 @@ def test_what_was_just_said_is_weighed_against_the_choice_and_the_best_of_each_l
         ("two_tier", None, True, True, True),
         ("two_tier", "model", True, True, False),
         ("two_tier", "engine", True, False, False),
-        ("two_tier", None, False, False, True),
+        ("two_tier", None, False, True, True),
         ("arbitration", None, True, False, True),
         ("arbitration with parts", None, True, True, True),
         ("arbitration with parts", None, False, True, True),

@@ -7,8 +7,8 @@ import pytest
 from config.loader import Library
 from pipeline.concept import Element, PipelineSettings, SessionConfiguration
 from pipeline.engines.registry import ENGINES
+from pipeline.guide import DEMANDED
 from pipeline.signals.base import SignalMatrix
-from pipeline.stages.continuation import MUST_ASK
 from pipeline.state import Directive
 from tests.support.fakes_session import Node
 from tests.support.interview import concepts, configuration
@@ -48,7 +48,7 @@ async def test_interview_with_an_engine_goes_from_the_first_question_to_the_than
     assert turns >= 3
     owner = await node.hub.attach(state.session_id)
     assert owner.state.engine == name
-    known = {*ENGINES[name].strategies(with_engine(name)).names, MUST_ASK}
+    known = {*ENGINES[name].strategies(with_engine(name)).names, DEMANDED}
     assert {entry.strategy for entry in owner.state.focus_history} <= known
 
 

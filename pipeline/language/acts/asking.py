@@ -132,8 +132,13 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "purpose",
         (
-            r"what(?:'?s| is| are) (?:all )?(?:this|that|it|these(?: questions)?|the survey|the study)(?: all)? for"
-            r"(?: anyway| exactly| actually| then)?",
+            r"what(?:'?s| is| are) (?:all )?(?:this|that|it|these(?: questions)?|the survey|the study)(?: all)?"
+            r"(?: actually| really| exactly)? for(?:,? (?:anyway|exactly|actually|then|this (?:study|survey|interview)"
+            r"|if i may ask))*",
+            r"what(?:'?s| is| are) (?:all )?(?:this|that|the|your|these) (?:whole )?(?:study|survey|interview|research"
+            r"|questions?|questionnaire)(?: all| actually| really| exactly)* for",
+            r"what (?:do|are|would) (?:you|they|u)(?: actually| really)? (?:want|need|like|doing|asking)(?: to know)?"
+            r"(?: all)? (?:this|that|it|these things|all of (?:it|this))(?: all)? for",
             r"(?:why,? )?what(?:'?s| has| have| does| do) (?:that|this|it)(?: got| have)? to do with"
             rf" (?:it|this|that|anything|(?:my|the) \w+)\b{_MORE}",
         ),

@@ -121,10 +121,23 @@ _UNANSWERED = re.compile(
     r"(?: (?:me|us|my|that|to|about)\b|(?=[.,!?]|$))"
     r"|\b(?:you|u)(?:'ve| have)?(?: just)? (?:went|gone|passed|skipped|walked) (?:straight |right )?(?:past|over)"
     r" (?:my (?:last )?question|what i asked|that question|it)\b"
-    r"|\byou(?:'ve)? (?:ignored|dodged|skipped) (?:my|the|that) question\b",
+    r"|\byou(?:'ve)? (?:ignored|dodged|skipped) (?:my|the|that) question\b"
+    r"|(?:^|[.!?] *|\b(?:but|no|well|hm+|sorry),? )(?:that|this|it)(?:'s| is| was|(?: is|was|does|did)n'?t| (?:does"
+    r"|did) not)(?: not)?(?: (?:really|quite|exactly|actually))*"
+    r" (?:what i (?:asked|was asking|wanted to know)|(?:my|an answer to my) question"
+    r"|answer(?:ing)? (?:my|the) question)\b(?<!\bthat's what i asked)(?<!\bthat is what i asked)",
     re.IGNORECASE,
 )
 """How somebody says that what they asked was passed over."""
+_LEAVES_A_THING = re.compile(
+    r"(?:^|[.!?,;] *|\b(?:but|so|and|anyway|now|ok|okay) )"
+    r"(?:let'?s|let us|can we|could we|may we|shall we)(?: just| please)? leave"
+    r" (?!(?:the (?:interview|survey|study|rest|chat|call|house|office|room|building|flat)|this interview)\b)"
+    r"(?:the|my|our|his|her|their|that|those|these) [\w'-]+(?: [\w'-]+){0,2}?(?: be| alone| out of (?:it|this)| aside)?"
+    r"(?:,? (?:now|for now|then|please|shall we|if you don'?t mind|there|at that))*(?=[.!?;]|$)",
+    re.IGNORECASE,
+)
+"""How somebody leaves one thing that was spoken of, and nothing else: “Let's leave the yoghurts now.”"""
 _UNASKED = re.compile(
     r"\b(?:you|u)(?:(?:'ve| have)?(?: still)?(?: never| not)(?: (?:once|even|really))*|(?: have|did)(?:n'?t| not)"
     r"(?: (?:once|even|really|ever))*) ask(?:ed)?(?: (?:me|us))? "
@@ -435,6 +448,7 @@ def said_outright(text: str, question: str) -> tuple[Said, ...]:
         _leaving(plain, question),
         _unasked(plain),
         _unanswered(plain),
+        _leaves_a_thing(plain),
         _lost(plain),
         _name(plain),
         _confidential(plain),
@@ -516,6 +530,15 @@ def _unanswered(text: str) -> Said | None:
         return None
     gone: frozenset[Act] = frozenset({"complains", "corrects", "wants_topic"})
     return Said("complains", found.start(), found.end(), about=UNANSWERED, instead=gone)
+
+
+def _leaves_a_thing(text: str) -> Said | None:
+    found = _LEAVES_A_THING.search(text)
+    if found is None or _told_by_others(text, found.start()):
+        return None
+    start = found.start() + len(found[0]) - len(found[0].lstrip(" .!?,;"))
+    gone: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "dont_know", "complains", "wants_topic"})
+    return Said("declines", start, found.end(), instead=gone)
 
 
 def _lost(text: str) -> Said | None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from pipeline.acts import Act
 from pipeline.language.acts.outright import Said
+from pipeline.language.acts.words import REPORTS
 
 _REQUEST = (
     r"(?:(?:^|[.!?,;…\n]\s{0,3}|\b(?:please|pls|plz|just|but|so|ok|okay|no|actually|sorry),? )"
@@ -120,11 +121,19 @@ _QUESTIONS: Final = tuple(
             r"|(?:contact|ring|call|phone|e-?mail|spam|bother) me (?:after|later|about|with|because|if|now)"
             r"|advertis\w+)\b[^.!?]{0,40}\?",
         ),
+        (
+            "purpose",
+            r"(?:^|[.!?,;\n] *|\b(?:and|but|so|anyway) )what(?:'?s| is| are) (?:all )?(?:this|that|it|these|the)"
+            r"(?: (?:study|survey|interview|research|questions?))?(?: all| actually| really| exactly)* for"
+            r"(?:,? (?:anyway|exactly|actually|then|really|this (?:study|survey|interview)|if i may ask))*\?",
+        ),
     )
 )
 """Questions of the study that need an answer, with what they are about."""
 TOLD: Final = 40
-"""Words of a message up to which such a question is one to the interviewer."""
+"""Words of a message up to which such a question is one to the interviewer, as it is at the end of a longer one."""
+_IN_THE_END: Final = re.compile(r"(?<![^.!?\n])[^.!?\n]*\?(?:[^.!?\n]*\?)?\W*$")
+"""The last question of a message that ends with it, and the one before."""
 
 
 def of_the_study(text: str) -> tuple[Said, ...]:
@@ -154,10 +163,14 @@ def _part(text: str) -> Said | None:
 
 
 def _question(text: str) -> Said | None:
+    start = 0
     if len(text.split()) > TOLD:
-        return None
+        last = _IN_THE_END.search(text)
+        if last is None or REPORTS.search(text[: last.start()]):
+            return None
+        start = last.start()
     for about, pattern in _QUESTIONS:
-        found = pattern.search(text)
+        found = pattern.search(text, start)
         if found is not None and text[: found.start()].count('"') % 2 == 0:
             gone: frozenset[Act] = frozenset({"asks_back", "complains", "corrects"})
             if about == "data":

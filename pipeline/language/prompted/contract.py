@@ -191,7 +191,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "conversation": _CONVERSATION["lines"],
             "earlier": ['"creamy texture"'],
             "threads": [{"label": '"quick"', "quote": '"it is quick"', "left_turn": 3}],
-            "guide": [{"label": "What is disliked", "status": "open"}],
+            "guide": [{"label": "What is disliked", "status": "open", "question": '"What do you dislike?"'}],
             "did": ["was put out by a question"],
             "reply": '"Sorry, I put that badly."',
             "refused": [{"text": '"Is it quick?"', "reasons": ["closed: it can be answered by yes or no"]}],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest
@@ -59,17 +59,18 @@ class PromptedQuestionWriter:
             ProviderError: as the client raises it.
         """
         cleaning = _Cleaning(bool(request.offers))
+        numbers = {shown["number"]: at for at, shown in enumerate(_offers(request), 1)}
         pieces = self._client.stream(self._chat(request))
         left = PIECES_AFTER
         try:
             async for piece in pieces:
                 for ready in cleaning.feed(piece):
-                    yield ready
+                    yield _as_offered(ready, numbers)
                 left -= cleaning.ended
                 if left < 0:
                     return
             for ready in cleaning.finish():
-                yield ready
+                yield _as_offered(ready, numbers)
         finally:
             close = getattr(pieces, "aclose", None)
             if close is not None:
@@ -205,19 +206,28 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
     }
 
 
+def _as_offered(piece: str, numbers: Mapping[int, int]) -> str:
+    """A piece of what a model wrote; the number of an offer as it was shown becomes that of the request."""
+    found = OFFER.fullmatch(piece)
+    shown = int(found[1]) if found is not None and not found[2] else 0
+    return f"[{numbers[shown]}]" if shown in numbers else piece
+
+
 def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
-    """What may be chosen, each with the sentence that tells it, unless that stands there already."""
+    """What may be chosen, each with the sentence that tells it, unless that stands there already.
+
+    Those that are worth showing are counted first.
+    """
     said = [line.text for line in request.briefing.conversation if line.speaker == "respondent"]
     said.append(request.briefing.answer)
     found: list[dict[str, Any]] = []
-    for number, offer in enumerate(request.offers, 1):
+    for offer in request.offers:
         sentence = _sentence_of(offer.quote or "", said)
         shown = " ".join(one["sentence"] or one["quote"] or "" for one in found).casefold()
         found.append(
             {
-                "number": number,
                 "weak": offer.quote is not None and _is_weak(sentence or offer.quote, offer, shown),
-                "purpose": offer.purpose,
+                "purpose": "" if _was_said(offer.label, said) else offer.purpose,
                 "label": quoted(offer.label) if offer.label else None,
                 "sentence": None if sentence in [one["sentence"] for one in found] else sentence,
                 "node_type": spaced(offer.node_type) if offer.node_type else None,
@@ -226,7 +236,14 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
                 "closes": offer.closes,
             }
         )
+    for number, one in enumerate(sorted(found, key=lambda one: bool(one["weak"])), 1):
+        one["number"] = number
     return found
+
+
+def _was_said(label: str, said: Sequence[str]) -> bool:
+    """Whether an offer goes by words of the respondent; what the engine would ask of them is left to the model."""
+    return bool(label) and any(label.strip(' "“”').casefold() in text.casefold() for text in said)
 
 
 def _is_weak(words: str, offer: Offer, shown: str) -> bool:
@@ -263,7 +280,14 @@ def _briefing_values(request: QuestionRequest) -> dict[str, Any]:
             }
             for thread in told.threads
         ],
-        "guide": [{"label": topic.label, "status": topic.status} for topic in told.guide],
+        "guide": [
+            {
+                "label": topic.label,
+                "status": topic.status,
+                "question": quoted(topic.question) if topic.question else None,
+            }
+            for topic in told.guide
+        ],
         "did": list(told.did),
         "reply": quoted(request.reply) if request.reply else None,
         "refused": _refused(request),

@@ -130,7 +130,7 @@ async def test_prompt_has_what_is_offered_instead_of_one_subject() -> None:
     assert "What it should do" not in told and "spoke of something else just now" not in told
 
 
-async def test_offers_that_say_little_by_themselves_are_left_out_and_the_others_keep_their_numbers() -> None:
+async def test_offers_that_say_little_by_themselves_are_left_out_and_the_others_are_counted() -> None:
     said = Briefing(conversation=(Line(speaker="respondent", text="Back. It is creamy and it is cold."),))
     offers = (
         Offer(purpose="Ask why.", label="back", quote="Back."),
@@ -140,8 +140,40 @@ async def test_offers_that_say_little_by_themselves_are_left_out_and_the_others_
         Offer(purpose="Ask about the price."),
     )
     told = (await asked(offers=offers, briefing=said)).user
-    assert '[2] "It is creamy and it is cold."\n' in told and "[5] The topic as a whole: Ask about the price." in told
-    assert "[1]" not in told and "[3]" not in told and "[4]" not in told
+    assert '[1] "It is creamy and it is cold."\n' in told and "[2] The topic as a whole: Ask about the price." in told
+    assert "[3]" not in told and "[4]" not in told and "[5]" not in told
+
+
+@pytest.mark.parametrize(("written", "taken"), [("[2] And", "[5]"), ("[1] And", "[2]"), ("[9] And", "[9]")])
+async def test_the_number_that_was_shown_is_the_offer_that_is_taken(written: str, taken: str) -> None:
+    model = ScriptedModel(pieces=(written, " what then?"))
+    writer = PromptedQuestionWriter(model, prompts(), Templates())
+    offers = (
+        Offer(purpose="Ask why.", label="back", quote="Back."),
+        Offer(purpose="Ask why.", label="creamy", quote="It is creamy"),
+        Offer(purpose="Ask why.", label="cold", quote="it is"),
+        Offer(purpose="Ask why.", label="old", quote="it was all told long ago", turns_ago=9),
+        Offer(purpose="Ask about the price."),
+    )
+    pieces = [piece async for piece in writer.write(question_request(offers=offers))]
+    assert pieces[0] == taken
+
+
+async def test_what_the_engine_would_ask_of_words_that_were_said_is_left_to_the_model() -> None:
+    said = Briefing(conversation=(Line(speaker="respondent", text="Well, hurrying wasn't clever that time."),))
+    offers = (Offer(purpose="Ask what they like about it.", label="hurrying wasn't clever"), Offer(purpose="Ask on."))
+    told = (await asked(offers=offers, briefing=said)).user
+    assert "hurrying wasn't clever" in told and "Ask what they like" not in told and "Ask on." in told
+
+
+async def test_a_question_that_everybody_is_asked_is_told_beside_its_topic() -> None:
+    guide = (
+        TopicTold(label="Today", status="open", question="What do you do today?"),
+        TopicTold(label="The lid", status="unmentioned"),
+    )
+    told = (await asked(briefing=Briefing(guide=guide))).user
+    assert 'Today: everybody is asked "What do you do today?", in these words' in told
+    assert "The lid: not mentioned yet\n" in told
 
 
 async def test_what_is_offered_is_told_by_its_whole_sentence_once() -> None:
@@ -156,20 +188,20 @@ async def test_what_is_offered_is_told_by_its_whole_sentence_once() -> None:
     )
     told = (await asked(offers=offers, briefing=said)).user
     assert '[1] "It is Creamy and it is cold, so I drink it.", 1 turn ago\n' in told
-    assert "[2]" not in told, "its sentence stands there already"
-    assert '[3] "much too sweet"\n' in told, "the sentence is too long"
+    assert "[3]" not in told, "a sentence stands there once"
+    assert '[2] "much too sweet"\n' in told, "the sentence is too long"
 
 
 @pytest.mark.parametrize(
     ("left", "text"),
-    [(4, "The closing question comes behind it"), (1, "The closing question comes"), (7, "About 4 more"), (None, "")],
+    [(4, "Behind it comes the closing question"), (1, "Behind it comes"), (7, "one of about 4 before"), (None, "")],
 )
 async def test_prompt_tells_how_many_questions_are_left(left: int | None, text: str) -> None:
     told = (await asked(questions_left=left)).user
     assert text in told
-    assert ("comes behind it" in told, "more can be asked" in told) == (left in (1, 4), left == 7)
+    assert ("Behind it comes" in told, "one of about" in told) == (left in (1, 4), left == 7)
     closing = (await asked(kind="closing", questions_left=left)).user
-    assert "comes behind it" not in closing and "more can be asked" not in closing
+    assert "Behind it comes" not in closing and "one of about" not in closing
 
 
 async def test_last_words_may_be_a_question_about_words_of_the_last_answer() -> None:
