@@ -28,6 +28,8 @@ from pipeline.question.text import sentences, words
 
 MOST_OF = 0.6
 """Share of the words of the shorter of two quotes that make most of it."""
+REFUSED_BACK = 3
+"""Answers before a refusal of which a language model is offered nothing more; it may still go on from them itself."""
 SAID_BACK = "of what was just said, what the question says back promised most"
 """Why something else of an answer is asked about than the engine chose, …"""
 CHOSEN_FREELY = "none of what was offered was what the language model would ask about: it went on from other words"
@@ -189,6 +191,17 @@ def _about(context: TurnContext, target: Target, because: str, *, strategy: str 
     return continued(context, "", strategy=strategy or going.strategy, focus=focus, because=because)
 
 
+def _left(context: TurnContext) -> set[int | None]:
+    """The turns of what the respondent would not go on with: the answers before a refusal, and the refusal itself
+    where it is not the last answer, which may tell on behind it.
+    """
+    now = context.get(ContextOutput).turn_number
+    said = [(u.turn_number, u.acts) for u in context.state.utterances if u.speaker == "respondent"]
+    said.append((now, context.get(UtteranceOutput).acts))
+    refused = [turn for turn, acts in said if turn and any(act.act == "declines" and act.sure for act in acts)]
+    return {turn - back for turn in refused for back in range(REFUSED_BACK + 1) if turn - back != now}
+
+
 def _shared(one: str, other: str) -> int:
     """How many words two quotes have in common; none where most of the shorter one is not in the other."""
     a, b = set(words(one.casefold())), set(words(other.casefold()))
@@ -220,10 +233,13 @@ def _followed(context: TurnContext, offers: Sequence[ScoredCandidate], *, lately
     Going back to something is the engine's to choose.
     """
     graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
+    left = set() if lately else _left(context)
     ways: list[Way] = []
     for candidate in offers:
         focus = focus_of(candidate.target, context.get(StrategyOutput).tracker, graph, turn)
         if lately and ways and (focus is None or focus.mentioned_turn != turn):
+            continue
+        if focus is not None and focus.mentioned_turn in left:
             continue
         if serves_grid(context, candidate.strategy):
             continue  # What a grid needs is asked in the method's words.

@@ -172,7 +172,7 @@ ENGLISH = LanguageTable(
         r"(?:^|[.,;:–—-]\s*)(?:surely|obviously|clearly|naturally|undoubtedly|presumably|no doubt|"
         r"needless to say|admittedly)\b",
         r"(?:^|[,;:–—-]\s*)of course(?=,? \w)(?!,? (?:as (?:much|long|little)|just as|take your|we(?: can|'ll| will)"
-        r"|i'll|that's fine|no need)\b)",
+        r"|i'll|that's fine|no need|let's|let us|back to)\b)",
         rf"\bwhy {_NEGATED} (?:you|he|she|they|your \w+|we)\b",
         r"\bwhy (?:do|did|would|could|can|should) (?:you|they|he|she|it|your \w+|the \w+) (?:not|never|always|"
         r"even|still)\b",
@@ -180,6 +180,11 @@ ENGLISH = LanguageTable(
         r"^so,? [^?,]{1,40} (?:is|was|are|were)(?: really)? (?:what|why|how|where|who)(?:'s|'re)?\b[^?]*\?$",
         r"\bwow\b|\bwell done\b|(?:^|[.!,;] ?)good (?:for|on) you\b|\bbravo\b|\bcongratulations\b|\bgood job\b",
         r"\bimpressive\b",
+        # Praise of how it was told.
+        r"\b(?:that(?:'s| is| was)|what) (?:an? )?(?:very |really |such a )?(?:nice|lovely|good|great|beautiful|fine"
+        r"|neat|wonderful|apt) (?:way (?:to (?:put|say|describe)|of (?:putting|saying|describing))|image|phrase"
+        r"|expression|comparison|description)\b",
+        r"\b(?:that(?:'s| is| was) )(?:well|nicely|beautifully) (?:put|said|told)\b",
         r"\bhow (?:interesting|clever|sweet|brave|organised|organized|thoughtful|sensible|kind|impressive)\b",
         r"\b(?:great|good|excellent|perfect|lovely) (?:answer|point|attitude|choice|idea|decision)\b",
         r"\byou(?:'re| are) (?:really |so |very |such |clearly |obviously )+(?:an? )?\w+",

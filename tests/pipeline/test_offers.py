@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.concept import Element, PipelineSettings
+from pipeline.concept import Element, MustAsk, PipelineSettings
 from pipeline.engines.base import MARGIN, Decision, ScoredCandidate, Term
 from pipeline.errors import LLMUnavailable
 from pipeline.focus import Target
@@ -23,6 +23,7 @@ from tests.support.interview import (
     PlainWriter,
     TableEmbedder,
     concepts,
+    conduct_policy,
     configuration,
     small_methodology,
 )
@@ -144,6 +145,35 @@ async def test_a_topic_of_the_guide_can_be_taken_by_its_name() -> None:
     assert record is not None and record.target is not None
     assert (record.target.kind, record.target.ids, record.question.own) == ("topic", ("weight",), "What weighs on it")
     assert [item.status for item in interview.state.guide] == ["asked"]
+
+
+async def test_what_somebody_would_not_go_on_with_is_not_offered_again() -> None:
+    refused = "I'd rather not talk about that."
+    interview = talk(Choosing("[1]"))
+    interview.configuration = interview.configuration.model_copy(update={"conduct": conduct_policy()})
+    await told(interview)
+    await interview.say("I bought it in May.", concepts(("bought it in May", "attribute")))
+    await interview.say(refused, concepts())
+    await interview.say("My sister has one that is red.", concepts(("is red", "attribute")))
+    offered = {offer.label for offer in interview.writer.requests[-1].offers}
+    assert "is red" in offered and not offered & {"quick", "cheap", "bought it in May"}
+
+
+async def test_the_studys_own_question_is_said_in_its_words_where_a_model_names_its_topic() -> None:
+    wanted = MustAsk(id="today", label="What is done today", question="What do you do about it today?")
+    interview = talk(Choosing("[0: what is done today]", "How is it today?"))
+    given = interview.configuration
+    concept = given.concept.model_copy(update={"must_ask": (wanted,)})
+    interview.configuration = given.model_copy(update={"concept": concept})
+    await told(interview)
+    request, asked = interview.writer.requests[-1], interview.state.question
+    assert [(one.label, one.question) for one in request.briefing.guide] == [(wanted.label, wanted.question)]
+    assert asked is not None and asked.text == wanted.question
+    assert [(one.id, one.status) for one in interview.state.guide] == [("must_ask.today", "asked")]
+    record = interview.last.record
+    assert record is not None and (record.reason, record.question.own) == (CHOSEN_FREELY, wanted.label)
+    await interview.say("I leave it to my sister.", concepts(("leave it to my sister", "attribute")))
+    assert [one.question for one in interview.writer.requests[-1].briefing.guide] == [""]
 
 
 async def test_words_that_tell_no_concept_are_asked_about_by_their_sentence() -> None:

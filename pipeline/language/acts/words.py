@@ -30,7 +30,11 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),
         ("left", r"\b(how many|how much) (more|longer)\b|\b(questions|is) left\b|\bnearly (done|finished|there)\b"),
         ("left", r"\bhow long\b.{0,30}\b(?:still|left|to go|remaining)\b"),
-        ("length", r"\bhow long\b"),
+        (
+            "length",
+            r"\bhow long\b(?!.{0,50}\b(?:keeps?|fresh|shelf|opened|open|stor(?:e|ed|age)|guarantee|warranty|valid"
+            r"|cook\w*|boil|heat(?:ed)?|charge|battery|ship\w*|deliver\w*|arrives?|repairs?|contract|plan|fridge|loan)\b)",
+        ),
         (
             "machine",
             r"\b(?:robot|real person|ai|bot)\b|\b(?:machine|human|computer|program) or\b"

@@ -220,13 +220,14 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
     """
     said = [line.text for line in request.briefing.conversation if line.speaker == "respondent"]
     said.append(request.briefing.answer)
+    topics = {topic.label for topic in request.briefing.guide}  # They are listed for themselves, and can be named.
     found: list[dict[str, Any]] = []
     for offer in request.offers:
         sentence = _sentence_of(offer.quote or "", said)
         shown = " ".join(one["sentence"] or one["quote"] or "" for one in found).casefold()
         found.append(
             {
-                "weak": offer.quote is not None and _is_weak(sentence or offer.quote, offer, shown),
+                "weak": offer.label in topics or _is_weak(sentence, offer, shown),
                 "purpose": "" if _was_said(offer.label, said) else offer.purpose,
                 "label": quoted(offer.label) if offer.label else None,
                 "sentence": None if sentence in [one["sentence"] for one in found] else sentence,
@@ -246,10 +247,12 @@ def _was_said(label: str, said: Sequence[str]) -> bool:
     return bool(label) and any(label.strip(' "“”').casefold() in text.casefold() for text in said)
 
 
-def _is_weak(words: str, offer: Offer, shown: str) -> bool:
-    """Whether an offer says next to nothing by itself, stands in another one, or was told long ago."""
-    again = (offer.quote or "").casefold() in shown
-    return again or len(words.split()) < FEW_WORDS or offer.turns_ago > LONG_AGO
+def _is_weak(sentence: str | None, offer: Offer, shown: str) -> bool:
+    """Whether words that are offered say next to nothing, stand in another offer, or were told long ago."""
+    if offer.quote is None:
+        return False
+    again, told = offer.quote.casefold() in shown, sentence or offer.quote
+    return again or len(told.split()) < FEW_WORDS or offer.turns_ago > LONG_AGO
 
 
 def _sentence_of(quote: str, said: Sequence[str]) -> str | None:

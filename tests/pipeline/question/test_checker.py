@@ -295,7 +295,7 @@ def test_words_that_show_that_something_was_heard_may_be_said(text: str, said: s
         ("You must be devastated.", "leading"),
         ("What was that like?", "double"),
         ("…", "empty"),
-        ("word " * 40, "too_long"),
+        ("word " * 45, "too_long"),
         ("You have told me about <b>it</b>.", "markup"),
     ],
 )
@@ -308,6 +308,9 @@ def test_praise_advice_comfort_promises_and_questions_are_no_last_words(text: st
     [
         ("What else would you like to say, about that or anything else?", ""),
         ("I can't tell you that. What went through your mind?", ""),
+        ("The rest of the coriander I can't solve either. What happened then?", ""),
+        ("After a night like that, what have you thought of doing differently?", ""),
+        ("Of course, back to the buses. How do they go on the way home?", ""),
         ("More than that I can't tell you. What went through your mind?", ""),
         ("I put that unclearly, I'm sorry. What was the lighter feeling like?", ""),
         ("In what way is it good for you, there in the warehouse?", "it is good for me until tuesday"),

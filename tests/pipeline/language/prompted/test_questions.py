@@ -166,6 +166,17 @@ async def test_what_the_engine_would_ask_of_words_that_were_said_is_left_to_the_
     assert "hurrying wasn't clever" in told and "Ask what they like" not in told and "Ask on." in told
 
 
+async def test_topics_of_the_guide_are_listed_once_and_not_offered_besides() -> None:
+    guide = (TopicTold(label="The turning point", status="open"),)
+    said = Briefing(guide=guide, conversation=(Line(speaker="respondent", text="The lad rang off at once."),))
+    offers = (
+        Offer(purpose="Ask for the part that is missing.", label="The turning point"),
+        Offer(purpose="Ask why.", label="rang off", quote="The lad rang off"),
+    )
+    told = (await asked(offers=offers, briefing=said)).user
+    assert told.count("The turning point") == 1 and '[1] "The lad rang off at once."\n' in told
+
+
 async def test_a_question_that_everybody_is_asked_is_told_beside_its_topic() -> None:
     guide = (
         TopicTold(label="Today", status="open", question="What do you do today?"),
