@@ -13,6 +13,7 @@ import numpy as np
 from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.reader import heads
 from pipeline.language.reader.danger import DangerModel
+from pipeline.language.reader.directions import said_directions
 from pipeline.language.reader.encoding import WORD, Word, described, focus_text
 from pipeline.language.reader.message import MessageModel
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
@@ -164,7 +165,10 @@ class Reader:
         places, vectors = [places[i] for i in kept], heads.concept_vectors(self.network, seen[kept])
         shares = chances[kept, :-1] / np.maximum(1.0 - chances[kept, -1:], 1e-6)
         types = shares.argmax(axis=1)
-        links, refused = self._links(reading, method, places, vectors, shares, types, focus_type)
+        spans = [(reading.words[first].start, reading.words[last].end) for first, last in places]
+        # Where types have no levels, relations have directions of their own: a push “leads to” what was bought for it.
+        stated = said_directions(answer, spans) if any(node.level for node in ontology.nodes) else set()
+        links, refused = self._links(reading, method, places, vectors, shares, types, focus_type, stated)
         return Understood(
             self._concepts(reading, method, places, vectors, shares, types, [found[i][1] for i in kept]), links, refused
         )
@@ -227,8 +231,12 @@ class Reader:
         shares: Floats,
         types: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
         focus_type: str | None,
+        said: set[tuple[int, int]],
     ) -> tuple[tuple[ReadLink, ...], tuple[ReadLink, ...]]:
-        """Likely links, at most one between two concepts; `types` is changed where that makes a likely one possible."""
+        """Likely links, at most one between two concepts; `types` is changed where that makes a likely one possible.
+
+        Those of which a connector says what brings about what, `said`, run that way.
+        """
         ends: list[tuple[Floats, heads.Place | None]] = list(
             zip(vectors[:MOST_CONCEPTS], places[:MOST_CONCEPTS], strict=True)
         )
@@ -243,6 +251,7 @@ class Reader:
         found = heads.pair_vectors(self.network, reading, ends, pairs)
         logits = self.network.linear("link", found)[:, 0]
         chances = heads.sigmoid(self.settings.link_scale * logits + self.settings.link_shift)
+        _turn(chances, pairs, said)
         fits = heads.edge_logits(self.network, found, method.edge_vectors)
         bases = self.network.linear("basis", found).argmax(axis=1)
         order = np.argsort(-chances, kind="stable")
@@ -331,6 +340,15 @@ class Reader:
                 kept.append(link)
                 joined |= ends
         return kept
+
+
+def _turn(chances: Floats, pairs: Sequence[tuple[int, int]], said: set[tuple[int, int]]) -> None:
+    """Give the likelier direction's chance of a link to the direction that was said, and none to the other one."""
+    at = {pair: number for number, pair in enumerate(pairs)}
+    for cause, effect in said:
+        if (cause, effect) in at:
+            forward, back = at[cause, effect], at[effect, cause]
+            chances[forward], chances[back] = max(chances[forward], chances[back]), 0.0
 
 
 def _content(text: str) -> frozenset[str]:
