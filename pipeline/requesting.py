@@ -171,9 +171,16 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
         _did(context),
         demanded=own_questions(context.configuration, context.state.language, guide),
         most_words=context.configuration.settings.conversation_words,
+        doubted=_doubted(context),
         answer=context.answer.text.strip(),
         moved=any(act.act == "distress" for u in answers[-MOVED:] for act in u.acts),
     )
+
+
+def _doubted(context: TurnContext) -> set[Act]:
+    """The acts of the message that the reader alone has heard."""
+    acts = context.get(UtteranceOutput).utterance.acts
+    return {act.act for act in acts} - {act.act for act in acts if act.heard_by == "rules"}
 
 
 def _did(context: TurnContext) -> list[Act]:

@@ -23,7 +23,7 @@ from pipeline.ports import (
     RefusedText,
 )
 from pipeline.question.announced import OFFER
-from pipeline.question.checker import Refusal, check
+from pipeline.question.checker import LEAD_WORDS, Checker, Refusal, check
 from pipeline.question.pieces import in_words
 from pipeline.question.selection import best
 from pipeline.question.stream import StreamGuard, Verdict
@@ -185,7 +185,8 @@ class Asking:
                 async for piece in pieces:
                     if request.offers and self._takes(piece):
                         if fixed := demanded_of(request, self._own):
-                            return await self._send(fixed, fallback=False)
+                            lead = "".join([rest async for rest in pieces])
+                            return await self._send(in_one(self._lead(lead, fixed, request), fixed), fallback=False)
                         continue
                     verdict = guard.feed(piece)
                     await self._pass_on(verdict.release)
@@ -226,6 +227,16 @@ class Asking:
         elif self._said == 0 and self._request is not None:
             self._own = said_in(self._request, found[2] or "") or topic_in(self._request, found[2] or "")
         return True
+
+    def _lead(self, text: str, fixed: str, request: QuestionRequest) -> str:
+        """What of a text leads to a question of the study's own that follows it as it is; empty where nothing may."""
+        before = re.split(re.escape(fixed), text, maxsplit=1, flags=re.I)[0].strip(' “”"')
+        if not before or any(mark in before for mark in "?؟"):
+            return ""
+        checker = Checker(
+            language=request.language, max_words=LEAD_WORDS, allowed_words=own_words(request), secrets=self._secrets
+        )
+        return "" if checker.statement(before) else before
 
     def _choose_again(self, request: QuestionRequest) -> None:
         """Let the second try take something else: what can't be asked of one thing may be asked of another."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from pipeline.acts import Act
@@ -42,6 +42,7 @@ def briefing(
     *,
     most_words: int,
     demanded: Mapping[str, str] = MappingProxyType({}),
+    doubted: Collection[Act] = (),
     answer: str = "",
     moved: bool = False,
 ) -> Briefing:
@@ -53,6 +54,7 @@ def briefing(
         threads: of the interview.
         guide: how far it is.
         acts: heard in the last answer, without those that merely tell.
+        doubted: of these acts, those that no words of the rules' were heard of.
         most_words: of the conversation that is told; what was said before is summed up by its concepts.
         demanded: by the label of a topic, the study's own question for it that is still to be asked.
         answer: the last answer as it was given.
@@ -64,7 +66,7 @@ def briefing(
         earlier=_earlier(kept, graph) if len(kept) < len(lines) else (),
         threads=tuple(_told(threads, graph)),
         guide=tuple(_topic(topic, demanded.get(topic.label, "")) for topic in guide),
-        did=_did(acts, moved=moved),
+        did=_did(acts, doubted, moved=moved),
         answer=answer,
     )
 
@@ -74,8 +76,15 @@ def _topic(topic: TopicProgress, question: str) -> TopicTold:
     return TopicTold(label=topic.label, status="unmentioned" if unmentioned else topic.status, question=question)
 
 
-def _did(acts: Sequence[Act], *, moved: bool) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys(DID[act] for act in acts if act in DID))
+MAY_DECLINE = "may want to leave what was asked, or only says so in passing"
+"""What is told of a refusal that was not heard by words for it."""
+
+
+def _did(acts: Sequence[Act], doubted: Collection[Act], *, moved: bool) -> tuple[str, ...]:
+    told = dict(DID)
+    if "declines" in doubted:
+        told["declines"] = MAY_DECLINE
+    found = tuple(dict.fromkeys(told[act] for act in acts if act in DID))
     still = moved and "distress" not in acts
     return (*found, MOVED_BEFORE) if still else found
 

@@ -211,8 +211,8 @@ ENGLISH = LanguageTable(
         r"\b(?:would|do|don't|wouldn't) you (?:not )?agree\b|\byou(?:'d| would| will) agree\b|\bagree that\b",
         r"\b(?:would|wouldn't) you (?:not )?say (?:that|it|you|this|the)\b|\bis it fair to say\b|"
         r"\bwould it be fair\b",
-        r"\b(?:i|we) (?:think(?! i (?:see|understand|follow|get|know|do)\b)|believe|assume|guess|suppose|imagine|bet|"
-        r"feel|take it|gather|expect|"
+        r"\b(?:i|we) (?:think(?! i (?:see|understand|follow|get|know|do)\b| i$)|believe|assume|guess|suppose|imagine|"
+        r"bet|feel|take it|gather|expect|"
         r"suspect|would say)\b",
         r"\bi'm sure\b|\bi am sure\b|\bin my (?:opinion|view|experience)\b",
         r"\byou (?:must|probably|surely|certainly|obviously|clearly|definitely|no doubt|undoubtedly) "

@@ -176,6 +176,25 @@ async def test_the_studys_own_question_is_said_in_its_words_where_a_model_names_
     assert [one.question for one in interview.writer.requests[-1].briefing.guide] == [""]
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Your sister, then.", "Your sister, then. What do you do about it today?"),
+        ("Your sister, then. what do you do about it TODAY?", "Your sister, then. What do you do about it today?"),
+        ("That's wonderful.", "What do you do about it today?"),
+        ("Who is she? And then:", "What do you do about it today?"),
+        (" ".join(["word"] * 60), "What do you do about it today?"),
+    ],
+)
+async def test_a_few_words_may_lead_to_the_studys_own_question(written: str, said: str) -> None:
+    interview = talk(Choosing("[0: what is done today]", written))
+    wanted = MustAsk(id="today", label="What is done today", question="What do you do about it today?")
+    concept = interview.configuration.concept.model_copy(update={"must_ask": (wanted,)})
+    interview.configuration = interview.configuration.model_copy(update={"concept": concept})
+    await told(interview)
+    assert interview.state.question is not None and interview.state.question.text == said
+
+
 async def test_words_that_tell_no_concept_are_asked_about_by_their_sentence() -> None:
     interview = await told(talk(Choosing("[0: went home alone]")))
     await interview.say("It is light. I went home alone.", concepts(("light", "attribute")))

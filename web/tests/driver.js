@@ -11,9 +11,9 @@ import { initialState } from "../static/core/state.js";
 export const CONSENT = { text: "May we?", version: "v1", required: true };
 
 export class Page {
-  /** @param {{draft?: string, pending?: import("../static/core/pending.js").Kept | null}} [saved] */
+  /** @param {Partial<import("../static/core/pending.js").Saved>} [saved] */
   constructor(saved = {}) {
-    this.state = initialState({ draft: saved.draft ?? "", pending: saved.pending ?? null });
+    this.state = initialState({ ...saved, draft: saved.draft ?? "", pending: saved.pending ?? null });
     /** @type {Effect[]} effects of the last event. */
     this.effects = [];
     /** @type {import("../static/core/messages.js").ClientMessage[]} everything sent. */

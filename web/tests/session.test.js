@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { folded } from "../static/core/log.js";
+import { loadSaved, saveSaved } from "../static/core/pending.js";
 import { canAnswer, correctable, mood, openQuestion, scene } from "../static/core/state.js";
 import { CONSENT, Page } from "./driver.js";
 
@@ -198,6 +199,46 @@ test("withdraw_wipes_the_device_once_the_server_confirms", () => {
   assert.equal(scene(page.state), "goodbye");
   assert.ok(page.effect("wipe"));
   assert.equal(page.effect("save"), undefined);
+});
+
+test("withdraw_without_connection_is_kept_on_the_device_and_carried_out_by_the_next_life_of_the_page", () => {
+  const page = Page.talking().do({ type: "closed", code: 1006, random: 0 }).do({ type: "ask_to_leave", dialog: "withdraw" }).do({ type: "leave" });
+  assert.equal(page.effects[0]?.type, "save");
+  assert.equal(mood(page.state), "withdrawing");
+  const shelf = new Map();
+  const store = { getItem: (/** @type {string} */ key) => shelf.get(key) ?? null, setItem: shelf.set.bind(shelf), removeItem: shelf.delete.bind(shelf) };
+  saveSaved(store, "s", { draft: "", pending: null, withdrawing: true });
+  const again = new Page(loadSaved(store, "s")).do({ type: "start" });
+  assert.equal(mood(again.state), "withdrawing");
+  again.do({ type: "opened" }).ready().fetched();
+  assert.equal(again.sentOf("withdraw").length, 1);
+  again.do({ type: "closed", code: 1000, random: 0 });
+  assert.equal(scene(again.state), "goodbye");
+  assert.ok(again.effect("wipe"));
+});
+
+test("withdrawal_that_the_server_refuses_is_no_longer_kept", () => {
+  const page = Page.talking().do({ type: "closed", code: 1006, random: 0 }).do({ type: "ask_to_leave", dialog: "withdraw" }).do({ type: "leave" });
+  page.do({ type: "erase_failed", code: "internal" });
+  assert.equal(page.state.leaving, null);
+  assert.equal(page.effects[0]?.type, "save");
+});
+
+test("correction_that_is_being_written_survives_a_reload", () => {
+  const page = Page.talking().say("It is fast.", "k1").turn(1, "k1", "Why?");
+  page.do({ type: "edit" }).do({ type: "edit_text", text: "It is fast, and cheap." });
+  assert.equal(page.effects[0]?.type, "save");
+  const later = new Page({ correcting: { utteranceId: "u1", text: "It is fast, and cheap." } }).do({ type: "start" }).do({ type: "opened" });
+  later.ready({ turn_number: 1, last_event_id: 0 }).fetched({ transcript: [
+    { id: "q0", speaker: "interviewer", text: "Why coffee?", turn_number: 0 },
+    { id: "u1", speaker: "respondent", text: "It is fast.", turn_number: 1 },
+    { id: "q1", speaker: "interviewer", text: "Why?", turn_number: 1 },
+  ] });
+  assert.equal(later.state.editing?.text, "It is fast, and cheap.");
+  assert.equal(later.state.reopening, null);
+  const other = new Page({ correcting: { utteranceId: "u0", text: "Old." } }).do({ type: "start" }).do({ type: "opened" });
+  other.ready().fetched();
+  assert.equal(other.state.editing, null);
 });
 
 test("withdraw_without_connection_erases_over_http", () => {

@@ -122,10 +122,11 @@ _UNANSWERED = re.compile(
     r"|\b(?:you|u)(?:'ve| have)?(?: just)? (?:went|gone|passed|skipped|walked) (?:straight |right )?(?:past|over)"
     r" (?:my (?:last )?question|what i asked|that question|it)\b"
     r"|\byou(?:'ve)? (?:ignored|dodged|skipped) (?:my|the|that) question\b"
-    r"|(?:^|[.!?] *|\b(?:but|no|well|hm+|sorry),? )(?:that|this|it)(?:'s| is| was|(?: is|was|does|did)n'?t| (?:does"
-    r"|did) not)(?: not)?(?: (?:really|quite|exactly|actually))*"
+    r"|(?:^|[.!?] *|\b(?:but|no|well|hm+|sorry),? )(?:that|this|it)"
+    r"(?:(?:'s| is| was| does| did) not|(?: is| was| does| did)n'?t)(?: (?:really|quite|exactly|actually))*"
     r" (?:what i (?:asked|was asking|wanted to know)|(?:my|an answer to my) question"
-    r"|answer(?:ing)? (?:my|the) question)\b(?<!\bthat's what i asked)(?<!\bthat is what i asked)",
+    r"|answer(?:ing)? (?:my|the) question)\b"
+    r"(?!,? it(?:'s| was| is)\b)",
     re.IGNORECASE,
 )
 """How somebody says that what they asked was passed over."""
@@ -213,7 +214,13 @@ _CONFIDENTIAL = re.compile(
     r"\b(?:it|that|this|what i(?:['’]ve| have)? (?:said|told you)[^.!?]{0,40})"
     r" (?:stays|must stay|should stay|has to stay|remains) between (?:us|you and me|ourselves)\b"
     r"|\b(?:keep|leave) (?:it|that|this|all this) between (?:us|you and me|ourselves)\b"
-    r"|\bbetween (?:us|you and me|ourselves),? (?:if you )?please\b",
+    r"|\bbetween (?:us|you and me|ourselves),? (?:if you )?please\b"
+    r"|(?:^|[.!?,] *|\b(?:and|but|so) )(?:it|this|that|everything|what i (?:say|said|told you))(?: does| will| all)*"
+    r" (?:stays?|remains?|goes in|is kept|be kept|is)(?: \w+)?"
+    r" (?:without my name|anonymous|private|confidential|nameless)"
+    r"(?:[^.!?]{0,20}\?|,? (?:right|yes|doesn't it|isn't it|i hope|isn't that so)\b)"
+    r"|\b(?:without|not with|you won't (?:use|print|put|say)) my name(?: in it| on it| anywhere)?,?"
+    r" (?:right|yes|is it|i hope)\b",
     re.IGNORECASE,
 )
 """Words by which somebody takes for granted what only the study decides: they are told who reads it."""

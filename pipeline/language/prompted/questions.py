@@ -252,7 +252,8 @@ def _is_weak(sentence: str | None, offer: Offer, shown: str) -> bool:
     if offer.quote is None:
         return False
     again, told = offer.quote.casefold() in shown, sentence or offer.quote
-    return again or len(told.split()) < FEW_WORDS or offer.turns_ago > LONG_AGO
+    asks = told.rstrip(' "”').endswith("?")  # What they ask is answered, and not asked about.
+    return again or asks or len(told.split()) < FEW_WORDS or offer.turns_ago > LONG_AGO
 
 
 def _sentence_of(quote: str, said: Sequence[str]) -> str | None:

@@ -104,6 +104,7 @@ export function wentOffline(state) {
 export function continueHere(state, saved) {
   return connect({
     ...state, failures: 0, problem: null, epoch: null, lastEventId: 0, draft: saved.draft, rated: saved.rated ?? {}, editing: null,
+    reopening: saved.correcting ?? null, leaving: saved.withdrawing ? "withdraw" : state.leaving,
     pending: saved.pending && { ...saved.pending, sent: false, failed: null },
   });
 }

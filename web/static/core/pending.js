@@ -1,8 +1,9 @@
 /**
  * Keeps what a respondent has typed on the device until the server has it.
  *
- * One record per session: the draft in the box, and the answer that was sent and not yet settled. It survives a lost
- * connection, a closed tab and a crashed browser, and is wiped when the interview ends or is erased.
+ * One record per session: the draft in the box, the answer that was sent and not yet settled, a correction that is being
+ * written, and a withdrawal that the server has not confirmed. It survives a lost connection, a closed tab and a crashed
+ * browser, and is wiped when the interview ends or is erased.
  */
 
 import { countRated, readRated } from "./ratings.js";
@@ -11,7 +12,9 @@ import { countRated, readRated } from "./ratings.js";
  * An answer on its way. `accepted` is true from `turn.started` on: the server has it, it is never sent again unasked.
  * @typedef {{kind: "answer" | "skip" | "correct" | "rate", text: string, turnKey: string, utteranceId?: string,
  *   accepted: boolean}} Kept
- * @typedef {{draft: string, pending: Kept | null, rated?: import("./ratings.js").Rated}} Saved
+ * @typedef {{utteranceId: string, text: string}} Correcting
+ * @typedef {{draft: string, pending: Kept | null, rated?: import("./ratings.js").Rated, correcting?: Correcting | null,
+ *   withdrawing?: boolean}} Saved
  * @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem">} Shelf
  *
  * A shelf that writes behind the page's back says when what it was given is safe; what is sent waits for that.
@@ -35,6 +38,12 @@ function readKept(value) {
   return value.kind === "correct" ? { ...kept, utteranceId: value.utteranceId } : kept;
 }
 
+/** @param {any} value @returns {Correcting | null} */
+function readCorrecting(value) {
+  if (!value || typeof value.utteranceId !== "string" || typeof value.text !== "string") return null;
+  return { utteranceId: value.utteranceId, text: value.text };
+}
+
 /**
  * @param {Shelf | null} shelf null where the browser forbids storage.
  * @param {string} sessionId
@@ -45,8 +54,12 @@ export function loadSaved(shelf, sessionId) {
     const value = JSON.parse(shelf?.getItem(shelfKey(sessionId)) ?? "null");
     if (!value || typeof value !== "object") return NOTHING;
     const rated = readRated(value.rated);
-    const saved = { draft: typeof value.draft === "string" ? value.draft : "", pending: readKept(value.pending) };
-    return countRated(rated) > 0 ? { ...saved, rated } : saved;
+    const correcting = readCorrecting(value.correcting);
+    return {
+      draft: typeof value.draft === "string" ? value.draft : "", pending: readKept(value.pending),
+      ...(countRated(rated) > 0 ? { rated } : {}), ...(correcting ? { correcting } : {}),
+      ...(value.withdrawing === true ? { withdrawing: true } : {}),
+    };
   } catch {
     return NOTHING;
   }
@@ -61,7 +74,8 @@ export function loadSaved(shelf, sessionId) {
 export function saveSaved(shelf, sessionId, saved) {
   if (!shelf) return false;
   try {
-    if (saved.draft === "" && saved.pending === null && countRated(saved.rated ?? {}) === 0) shelf.removeItem(shelfKey(sessionId));
+    const empty = saved.draft === "" && saved.pending === null && !saved.correcting && !saved.withdrawing;
+    if (empty && countRated(saved.rated ?? {}) === 0) shelf.removeItem(shelfKey(sessionId));
     else shelf.setItem(shelfKey(sessionId), JSON.stringify(saved));
     return true;
   } catch {

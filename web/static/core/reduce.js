@@ -36,8 +36,11 @@ import { ENDED } from "./state.js";
  */
 export function reduce(state, event) {
   const [next, effects] = presented(step(state, event));
-  const kept = next.draft === state.draft && next.pending === state.pending && next.rated === state.rated;
-  return kept || next.erased || ENDED.has(next.session ?? "") ? [next, effects] : [next, [{ type: "save" }, ...effects]];
+  const wish = (next.leaving === "withdraw") !== (state.leaving === "withdraw");
+  const kept = next.draft === state.draft && next.pending === state.pending && next.rated === state.rated
+    && next.editing === state.editing && next.reopening === state.reopening;
+  const over = ENDED.has(next.session ?? "") && !wish;
+  return (kept && !wish) || next.erased || over ? [next, effects] : [next, [{ type: "save" }, ...effects]];
 }
 
 /** @param {State} state @param {Event} event @returns {Step} */

@@ -5,7 +5,7 @@ import { alive } from "./link.js";
 import { answer, answerKey, ask, folded, fromTranscript, lastQuestion, put, question, questionKey, replied } from "./log.js";
 import { pendingKey } from "./messages.js";
 import { parseRated, ratedWords } from "./ratings.js";
-import { ENDED, ERASED, PAUSED, busy, openQuestion, scene } from "./state.js";
+import { ENDED, ERASED, PAUSED, busy, correctable, openQuestion, scene } from "./state.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./state.js").Step} Step */
@@ -347,7 +347,16 @@ function settle(state) {
     const [sent, more] = sendPending(next);
     return [announce(sent), [...effects, ...more]];
   }
-  return [announce(next), effects];
+  return [announce(reopened(next)), effects];
+}
+
+/** The correction that was being written when the page was left, where it can still be made. @param {State} state @returns {State} */
+function reopened(state) {
+  if (!state.reopening) return state;
+  const entry = correctable(state);
+  const { utteranceId, text } = state.reopening;
+  const editing = entry?.utteranceId === utteranceId ? { utteranceId, key: entry.key, text } : null;
+  return { ...state, reopening: null, editing };
 }
 
 /** @param {State} state @returns {State} */

@@ -53,6 +53,7 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  * @property {import("./ratings.js").Rated} rated the ratings given so far, not sent yet.
  * @property {Pending | null} pending
  * @property {{utteranceId: string, key: string, text: string} | null} editing the answer being corrected.
+ * @property {import("./pending.js").Correcting | null} reopening a correction that was being written when the page was left.
  * @property {boolean} rephrasing
  * @property {"finish" | "withdraw" | "stimulus" | null} dialog
  * @property {boolean} presented whether the stimulus was shown before the first question, or need not be.
@@ -83,7 +84,8 @@ export function initialState(saved) {
     detail: null, fetching: false, session: null, pausedBy: null, agreed: false,
     log: [], stream: null, running: null, progress: 0,
     draft: saved.draft, rating: null, rated: saved.rated ?? {}, pending: saved.pending && { ...saved.pending, sent: false, failed: null },
-    editing: null, rephrasing: false, dialog: null, presented: false, image: "", leaving: null, erased: false,
+    editing: null, reopening: saved.correcting ?? null, rephrasing: false, dialog: null, presented: false, image: "",
+    leaving: saved.withdrawing ? "withdraw" : null, erased: false,
     blocked: null, problem: null, notice: null, offers: [], help: "", stopping: false, speaking: false, spoken: { text: "", count: 0 },
   };
 }
@@ -159,7 +161,7 @@ export function canSpeak(state) {
 
 /**
  * What the page says about itself, most pressing first.
- * @typedef {"taken" | "offline" | "reconnecting" | "connecting" | "leaving" | "paused_by_moderator" | "paused"
+ * @typedef {"taken" | "withdrawing" | "offline" | "reconnecting" | "connecting" | "leaving" | "paused_by_moderator" | "paused"
  *   | "stopping" | "failed" | "sending" | "writing" | "thinking" | "opening" | "rephrasing" | "yours"} Mood
  *
  * @param {State} state
@@ -167,6 +169,7 @@ export function canSpeak(state) {
  */
 export function mood(state) {
   if (state.link === "taken") return "taken";
+  if (state.leaving === "withdraw" && state.link !== "ready") return "withdrawing";
   if (state.link === "offline") return "offline";
   if (state.link !== "ready") return state.epoch === null ? "connecting" : "reconnecting";
   if (state.leaving) return "leaving";

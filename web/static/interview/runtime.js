@@ -66,12 +66,15 @@ export class Runtime {
       case "fetch_image": return void this.#fetchImage(effect.url);
       case "erase": return void this.#erase();
       case "save": {
-        const { draft, pending, rated } = this.state();
+        const { draft, pending, rated, editing, reopening, leaving } = this.state();
         const wanted = pending && (this.keepsAccepted || !pending.accepted || pending.failed !== null);
         const kept = wanted && { kind: pending.kind, text: pending.text, turnKey: pending.turnKey, accepted: pending.accepted,
           ...(pending.utteranceId === undefined ? {} : { utteranceId: pending.utteranceId }) };
-        const holds = saveSaved(this.shelf, this.sessionId, { draft, pending: kept || null, rated });
-        return holds && pending && !pending.accepted ? this.#settle() : undefined;
+        const correcting = editing ? { utteranceId: editing.utteranceId, text: editing.text } : reopening;
+        const holds = saveSaved(this.shelf, this.sessionId, {
+          draft, pending: kept || null, rated, correcting, withdrawing: leaving === "withdraw",
+        });
+        return holds && ((pending && !pending.accepted) || leaving === "withdraw") ? this.#settle() : undefined;
       }
       case "wipe": return wipeSaved(this.shelf, this.sessionId);
       case "focus": return this.focus(effect.on);

@@ -1,5 +1,6 @@
 /** A kiosk: flow, interview, idle clock and reset held together. */
 
+import { loadSaved } from "../core/pending.js";
 import { scene } from "../core/state.js";
 import { byId } from "../interview/dom.js";
 import { InterviewPage } from "../interview/page.js";
@@ -108,6 +109,7 @@ export class Kiosk {
   start() {
     const interview = kept(this.vault, this.concept);
     this.resumed = interview !== null;
+    if (interview && loadSaved(this.vault, interview.id).withdrawing) this.vault.setItem(LEAVING, "1");
     if (interview) this.dispatch({ type: "found", interview });
     void this.look();
   }
@@ -270,19 +272,24 @@ export class Kiosk {
     this.guard.restart();
   }
 
-  /** Until the server has taken the answer, or refused it; while it can't be reached nobody could begin anyway. */
+  /**
+   * Until the server has taken the answer, or refused it; while it can't be reached nobody could begin anyway. A
+   * withdrawal waits for as long as it takes.
+   */
   async #handOver() {
     const interview = kept(this.vault, this.concept);
-    const saved = interview && this.vault.getItem(`askwell:${interview.id}`);
-    if (!interview || !saved || JSON.parse(saved).pending === null) return;
+    const saved = interview && loadSaved(this.vault, interview.id);
+    if (!interview || !saved || (saved.pending === null && !saved.withdrawing)) return;
     if (!this.page) {
       this.flow = { ...this.flow, interview, agreed: interview.consent };
       this.#mount();
     }
     let connectedMs = 0;
-    while (connectedMs < LAST_ANSWER_MS && !this.force) {
+    while (!this.force) {
       const { state } = /** @type {InterviewPage} */ (/** @type {unknown} */ (this.page));
-      if (!state.pending || state.pending.accepted || state.pending.failed || ["blocked", "goodbye", "done"].includes(scene(state))) return;
+      const withdrawing = state.leaving === "withdraw";
+      if (["blocked", "goodbye"].includes(scene(state)) || (scene(state) === "done" && !withdrawing)) return;
+      if (!withdrawing && (!state.pending || state.pending.accepted || state.pending.failed || connectedMs >= LAST_ANSWER_MS)) return;
       if (state.link === "ready") connectedMs += TICK_MS;
       await new Promise((resolve) => setTimeout(resolve, TICK_MS));
     }

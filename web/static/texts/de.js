@@ -97,6 +97,7 @@ export default {
 
   "mood.connecting": "Verbindung wird hergestellt…",
   "mood.reconnecting": "Verbindung unterbrochen, sie wird wiederhergestellt. Was Sie schreiben, bleibt erhalten.",
+  "mood.withdrawing": "Ihr Wunsch ist vermerkt. Ihre Antworten werden gelöscht, sobald es eine Verbindung gibt.",
   "mood.offline": "Sie sind offline. Schreiben Sie ruhig weiter: Ihre Antwort bleibt erhalten und wird gesendet, sobald Sie wieder verbunden sind.",
   "mood.taken": "Dieses Interview ist in einem anderen Tab oder auf einem anderen Gerät geöffnet.",
   "mood.taken.action": "Hier weitermachen",

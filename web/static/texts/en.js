@@ -100,6 +100,7 @@ export default {
 
   "mood.connecting": "Connecting…",
   "mood.reconnecting": "Connection lost. Reconnecting; what you write is kept.",
+  "mood.withdrawing": "Your wish is kept. Your answers are erased as soon as there is a connection.",
   "mood.offline": "You are offline. Keep writing: your answer is kept and sent when you are back.",
   "mood.taken": "This interview is open in another tab or on another device.",
   "mood.taken.action": "Continue here",

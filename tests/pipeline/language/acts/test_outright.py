@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.acts import DENIED, NEXT, OFFERED, PUT_RIGHT_AT_ONCE, WHICH, HeardAct
+from pipeline.acts import DENIED, NEXT, OFFERED, PUT_RIGHT_AT_ONCE, UNANSWERED, WHICH, HeardAct
 from pipeline.language.acts.outright import denies_nothing, said_outright
 
 MORE = "Tell me a bit more about that."
@@ -33,6 +33,36 @@ def outright(text: str, question: str = MORE) -> list[tuple[str, str, bool]]:
 )
 def test_who_has_to_go_is_heard(text: str, sure: bool) -> None:
     assert outright(text) == [("wants_stop", "", sure)]
+
+
+@pytest.mark.parametrize(
+    ("text", "act", "about"),
+    [
+        ("That's not what I asked, but never mind. Ten to ten, you want to know.", "complains", UNANSWERED),
+        ("That wasn't my question.", "complains", UNANSWERED),
+        ("Let's leave the yoghurts now. The week after it's bread anyway.", "declines", ""),
+        ("We left at ten. Let's leave the money out of it, shall we.", "declines", ""),
+        ("That's all. And it does stay without my name, right?", "asks_interviewer", "readers"),
+        ("it all stays anonymous, right?", "asks_interviewer", "readers"),
+    ],
+)
+def test_what_is_meant_for_the_interviewer_is_heard(text: str, act: str, about: str) -> None:
+    assert (act, about, True) in outright(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That's what I asked him, what it costs.",
+        "It wasn't my question, it was his.",
+        "He said let's leave the car and walk, so we did.",
+        "I'd like to leave the city one day.",
+        "Let's leave the house, she said.",
+        "It is anonymous at the clinic, which I like.",
+    ],
+)
+def test_what_only_sounds_like_it_is_told(text: str) -> None:
+    assert not {"complains", "declines", "asks_interviewer"} & {act for act, _, _ in outright(text)}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,14 @@ from pipeline.language.acts.study import of_the_study
         ("Do my answers go to Aldi?", "who"),
         ("Yes but who. Which company?", "who"),
         ("Is some company going to sell me stuff after?", "selling"),
+        ("What is this study for?", "purpose"),
+        ("And then I go home. What's all this for, if I may ask?", "purpose"),
+        (
+            "Well, and the price of it is that I run round at ten to ten some nights because there's nothing in for the"
+            " lunch boxes, and the children are on their own for half an hour. What's this actually for, this study?"
+            " Are you going to sell me an app?",
+            "selling",
+        ),
     ],
 )
 def test_it_is_heard(text: str, about: str) -> None:
@@ -38,6 +46,9 @@ def test_it_is_heard(text: str, about: str) -> None:
         "I take the skin off and cut the bad bit out.",
         "The company that makes it is from Bremen.",
         "scrap that i wasn't on etsy the first year",
+        "Some nights I think, what is all this for, the cooking and the lists, and then I go to bed.",
+        "He stood there for a good long while with the list in his hand and the pram in the other one and the rain"
+        " coming down on both of us, and in the end he looked at me and asked: What's this for?",
         "I don't write that down, I keep it in my head.",
     ],
 )
