@@ -147,6 +147,39 @@ async def test_kiosk_someone_else_starts_new_after_an_interruption_and_sees_noth
         assert [text for speaker, text in rows if speaker == "respondent"] == [ANSWER], "handed over before the reset"
 
 
+@pytest.mark.parametrize("reloaded", [False, True])
+async def test_kiosk_carries_out_a_withdrawal_before_anybody_else_can_begin(
+    server: ServerProcess, wire: Wire, browser: Browser, reloaded: bool
+) -> None:
+    async with tablet(browser) as kiosk:
+        page = kiosk.page
+        if not reloaded:
+            await page.clock.install()
+        await kiosk.open(wire.url)
+        await kiosk.begin("Ref-2")
+        session = await kiosk.session_id()
+        await page.locator("#answer").fill(ANSWER)
+        await kiosk.tap("#send")
+        await page.locator("#log li.respondent").wait_for()
+        await stored(server, session, "speaker, text", enough=2)
+        wire.cut()
+        await kiosk.tap("#withdraw")
+        await kiosk.tap("#dialog-confirm")
+        await expect(page.locator("#status")).to_contain_text("erased as soon as there is a connection")
+        if reloaded:
+            await page.reload()
+        else:
+            await page.clock.fast_forward(41_000)
+            await page.locator("#still").wait_for()
+            await page.clock.fast_forward(21_000)
+            await kiosk.scene("clearing")
+            await page.clock.fast_forward(60_000)
+        await page.evaluate("window.before = true")
+        wire.mend()
+        await kiosk.begun_anew()
+        assert await stored(server, session, "speaker, text", enough=0) == []
+
+
 async def test_kiosk_left_alone_with_the_server_away_hides_and_hands_over_when_it_is_back(
     server: ServerProcess, wire: Wire, browser: Browser
 ) -> None:

@@ -376,6 +376,46 @@ async def test_lost_connection_is_said_and_what_is_seen_is_marked_as_old(
         await expect(page.locator(".actions-list li")).to_have_count(1)
 
 
+async def test_question_that_waits_for_a_connection_is_taken_back(
+    server: ServerProcess, wire: Wire, browser: Browser
+) -> None:
+    async with tab(browser, wire.url) as desk, interview(server) as one:
+        page = desk.page
+        await one.answers(ANSWERS[0])
+        await desk.sign_in(token_of(server))
+        await desk.open(one.id)
+        wire.cut()
+        await page.locator("#banner:not([hidden])").wait_for()
+        await page.locator("#act-inject").click()
+        await page.locator("#inject-question").fill("What would you never ask?")
+        await page.locator("#ask-inject-confirm").click()
+        await expect(page.locator("#ask-inject [role=status]")).to_contain_text("No connection")
+        await page.locator("#ask-inject button.quiet").click()
+        await expect(page.locator("#acting-told")).to_have_text("Taken back before it was sent.")
+        wire.mend()
+        await page.locator("#banner").wait_for(state="hidden")
+        await one.answers(ANSWERS[1])
+        asked = [frame["text"] for frame in one.respondent.seen if frame["type"] == "question.completed"]
+        assert "What would you never ask?" not in asked
+
+
+async def test_interview_that_is_withdrawn_leaves_the_page_at_once(server: ServerProcess, browser: Browser) -> None:
+    async with tab(browser, server.url) as desk, interview(server) as one:
+        page = desk.page
+        await one.answers(ANSWERS[0])
+        await desk.sign_in(token_of(server))
+        await desk.open(one.id)
+        await expect(page.locator(".line-text").filter(has_text=ANSWERS[0])).to_have_count(1)
+        await page.locator("#act-inject").click()
+        async with caller(server) as anybody:
+            gone = await anybody.delete(f"/api/sessions/{one.id}")
+        assert gone.status_code == 202
+        await expect(page.get_by_text("There is no such interview, or it was erased.")).to_be_visible()
+        await expect(page.locator(".detail-body")).to_be_hidden()
+        await expect(page.locator("#act-inject")).to_be_hidden()
+        await expect(page.locator("dialog")).to_have_count(0)
+
+
 async def test_store_out_of_reach_is_said_until_it_is_back(server: ServerProcess, browser: Browser) -> None:
     lost = {"ready": False, "checks": {"redis": "ok", "database": "the store was deleted or moved", "writer": "ok"}}
     async with tab(browser, server.url) as desk:

@@ -207,6 +207,42 @@ async def test_withdraw_erases_everything_everywhere(server: ServerProcess, wire
             await asyncio.sleep(0.05)
 
 
+async def test_withdrawal_without_a_connection_is_carried_out_by_the_next_visit(
+    server: ServerProcess, wire: Wire, browser: Browser
+) -> None:
+    respondent = await opened(browser, wire, None, "withdraw-cut")
+    page = respondent.page
+    session_id = respondent.session_id
+    await respondent.answer("What my neighbour pays for bread")
+    assert await respondent.next_question(1)
+    wire.cut()
+    await page.locator("#withdraw").click()
+    await page.locator("#dialog-confirm").click()
+    await expect(page.locator("#status")).to_contain_text("erased as soon as there is a connection")
+    address = page.url
+    context = page.context
+    await page.close()
+    wire.mend()
+    again = await context.new_page()
+    await again.goto(address)
+    await again.locator("#goodbye").wait_for()
+    assert await again.evaluate("JSON.stringify(localStorage)") == "{}"
+    async with asyncio.timeout(PATIENCE_S):
+        while await stored(server, session_id, "speaker", enough=0):
+            await asyncio.sleep(0.05)
+
+
+async def test_correction_that_is_being_written_survives_a_reload(wire: Wire, browser: Browser) -> None:
+    respondent = await opened(browser, wire, None, "correcting")
+    page = respondent.page
+    await respondent.answer("It is fast.")
+    assert await respondent.next_question(1)
+    await page.locator("#log li.respondent button").last.click()
+    await page.locator("#log textarea").fill("It is fast, and it is cheap.")
+    await page.reload()
+    await expect(page.locator("#log textarea")).to_have_value("It is fast, and it is cheap.")
+
+
 async def test_wrong_link_is_explained(wire: Wire, browser: Browser) -> None:
     page = await browser.new_page()
     await page.goto(f"{wire.url}/interview/00000000-0000-0000-0000-000000000000#nonsense")

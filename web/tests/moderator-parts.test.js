@@ -102,6 +102,26 @@ test("two_clicks_are_one_command_and_a_broken_line_sends_it_again_with_the_same_
   assert.equal(sent.at(-1).command_id, "id3", "what is done may be done again");
 });
 
+test("a_command_that_waits_for_a_connection_can_be_taken_back_and_one_that_went_out_can_not", async () => {
+  /** @type {any[]} */
+  const sent = [];
+  let live = false;
+  const commands = new Commands((message) => live && sent.push(message) > 0, () => "id1", { set: () => 0, clear: () => {} });
+  const what = { type: "inject", question: "Why?", session_id: "s" };
+  const waits = commands.run(what);
+  assert.equal(commands.takeBack({ ...what, question: "Who?" }), false);
+  assert.equal(commands.takeBack(what), true);
+  assert.deepEqual(await waits, { ok: false, code: "taken_back", message: "" });
+  live = true;
+  commands.resend();
+  assert.deepEqual(sent, []);
+  void commands.run(what);
+  assert.equal(commands.takeBack(what), false);
+  live = false;
+  commands.resend();
+  assert.equal(commands.takeBack(what), false);
+});
+
 test("a_command_nobody_answers_ends_with_a_clear_word", async () => {
   /** @type {() => void} */
   let late = () => {};

@@ -210,11 +210,21 @@ test("withdraw_without_connection_is_kept_on_the_device_and_carried_out_by_the_n
   saveSaved(store, "s", { draft: "", pending: null, withdrawing: true });
   const again = new Page(loadSaved(store, "s")).do({ type: "start" });
   assert.equal(mood(again.state), "withdrawing");
-  again.do({ type: "opened" }).ready().fetched();
+  again.do({ type: "opened" }).ready({ last_event_id: 1 }).fetched();
+  again.durable({ type: "session.state", state: "active" });
+  assert.equal(scene(again.state), "talk", "what was said before is no confirmation");
   assert.equal(again.sentOf("withdraw").length, 1);
   again.do({ type: "closed", code: 1000, random: 0 });
   assert.equal(scene(again.state), "goodbye");
   assert.ok(again.effect("wipe"));
+});
+
+test("withdrawal_of_an_interview_that_is_over_goes_over_http", () => {
+  const page = new Page({ withdrawing: true }).do({ type: "start" });
+  page.fetched({ state: "completed" });
+  assert.ok(page.effect("erase"));
+  page.do({ type: "erased" });
+  assert.equal(scene(page.state), "goodbye");
 });
 
 test("withdrawal_that_the_server_refuses_is_no_longer_kept", () => {

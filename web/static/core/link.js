@@ -62,7 +62,7 @@ export function closed(state, code, random) {
     pending: state.pending && { ...state.pending, sent: false },
   };
   if (state.erased || state.blocked) return [{ ...down, link: "closed" }, quiet];
-  if (state.leaving === "withdraw" && state.welcomed && code === 1000) {
+  if (state.leaving === "withdraw" && state.synced && code === 1000) {
     return [{ ...down, link: "closed", erased: true }, [...quiet, { type: "wipe" }, { type: "focus", on: "heading" }]];
   }
   if (state.session === "completed" && code === 1000) return [{ ...down, link: "closed" }, quiet];

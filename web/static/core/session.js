@@ -194,7 +194,7 @@ function turnFailed(state, message) {
 /** @param {State} state @param {import("./messages.js").SessionState} message @returns {Step} */
 function sessionState(state, message) {
   const reason = message.reason ?? "";
-  if (ERASED.has(message.state) || ERASED.has(reason) || state.leaving === "withdraw") return erased(state);
+  if (ERASED.has(message.state) || ERASED.has(reason)) return erased(state);
   /** @type {State} */
   const next = {
     ...state, session: message.state, stopping: state.stopping && reason !== "stop_taken_back",
@@ -203,7 +203,7 @@ function sessionState(state, message) {
   };
   if (!ENDED.has(message.state)) return [next, []];
   return [
-    { ...next, leaving: null, running: null, stream: null, rephrasing: false, dialog: null, editing: null, problem: null, fetching: true },
+    { ...next, leaving: state.leaving === "withdraw" ? "withdraw" : null, running: null, stream: null, rephrasing: false, dialog: null, editing: null, problem: null, fetching: true },
     [HUSH, { type: "wipe" }, { type: "fetch" }, { type: "focus", on: "heading" }],
   ];
 }
@@ -296,7 +296,9 @@ export function fetched(state, detail) {
     offers: state.offers.length ? state.offers : detail.offers ?? [], stopping: state.stopping || detail.reason === "stopping",
     progress: Math.max(state.progress, clamp(detail.progress ?? 0)),
   });
-  return ERASED.has(detail.state) ? erased(next) : [next, effects];
+  if (ERASED.has(detail.state)) return erased(next);
+  // An interview that is over has no line that could carry the wish.
+  return [next, next.leaving === "withdraw" && ENDED.has(detail.state) ? [...effects, { type: "erase" }] : effects];
 }
 
 /**

@@ -62,7 +62,7 @@ export function actingBar(app, id) {
     const result = await app.commands.run({ ...what, session_id: id });
     if (by) mark(by, false);
     if (result.ok) tell(t(`mod.done.${what.type}`, { turn: result.turn }), "good");
-    else tell(reason(result), "alarm");
+    else tell(reason(result), result.code === "taken_back" ? "" : "alarm");
     return result;
   }
 
@@ -77,6 +77,7 @@ export function actingBar(app, id) {
   /** @param {{code: string, message: string}} refusal */
   function reason(refusal) {
     if (refusal.code === "session_completed") return t("mod.acting.over");
+    if (refusal.code === "taken_back") return t("mod.acting.taken_back");
     return refusal.message || app.word("mod.error", refusal.code);
   }
 
@@ -86,9 +87,12 @@ export function actingBar(app, id) {
     told.dataset["kind"] = kind;
   }
 
-  /** @param {import("./dialogs.js").Ask} ask */
-  function open(ask) {
-    const { close, done } = askDialog(app, ask);
+  /** @param {Omit<import("./dialogs.js").Ask, "takeBack" | "run" | "reason"> & {what: () => Act}} ask */
+  function open({ what, ...ask }) {
+    /** @type {Act} */
+    let wished = { type: "" };
+    const run = () => act(wished = what());
+    const { close, done } = askDialog(app, { ...ask, run, reason, takeBack: () => app.commands.takeBack({ ...wished, session_id: id }) });
     closers.push(close);
     return done;
   }
@@ -106,7 +110,7 @@ export function actingBar(app, id) {
     fit();
     return open({ name: "inject", fields: [h("div", "field", h("label", { for: "inject-question" }, t("mod.inject.label")), question, count, h("p", { class: "field-hint", id: "inject-hint" }, t(model?.claimedBy ? "mod.inject.hint_claimed" : "mod.inject.hint")))],
       check: () => (fit() ? null : t([...question.value.trim()].length ? "mod.inject.too_long" : "mod.inject.empty", { most: MOST_QUESTION })),
-      run: () => act({ type: "inject", question: question.value.trim() }), reason });
+      what: () => ({ type: "inject", question: question.value.trim() }) });
   }
 
   /** @param {{strategy?: string, node_id?: string, label?: string}} wish */
@@ -153,7 +157,7 @@ export function actingBar(app, id) {
     return open({ name: "steer", fields: [
       h("div", "field", h("label", { for: "steer-strategy" }, t("mod.steer.strategy")), strategy, about),
       h("div", "field", h("label", { for: "steer-node" }, t("mod.steer.node")), node), shown],
-    extra: preview, check: () => (strategy.value || node.value ? null : t("mod.steer.empty")), run: () => act({ type: "steer", ...chosen() }), reason });
+    extra: preview, check: () => (strategy.value || node.value ? null : t("mod.steer.empty")), what: () => ({ type: "steer", ...chosen() }) });
   }
 
   function openNote() {
@@ -162,20 +166,20 @@ export function actingBar(app, id) {
     const tied = h("input", { type: "checkbox", id: "note-tied", checked: true });
     return open({ name: "note", fields: [h("div", "field", h("label", { for: "note-text" }, t("mod.note.label")), text), h("label", "check", tied, t("mod.note.tied", { turn }))],
       check: () => (text.value.trim() ? null : t("mod.note.empty")),
-      run: () => act({ type: "note", text: text.value.trim(), ...(tied.checked ? { turn_number: turn } : {}) }), reason });
+      what: () => ({ type: "note", text: text.value.trim(), ...(tied.checked ? { turn_number: turn } : {}) }) });
   }
 
   function openExtend() {
     const turns = h("input", { type: "number", id: "extend-turns", min: 1, max: MOST_TURNS, value: 3, inputmode: "numeric" });
     const whole = () => Number.isInteger(turns.valueAsNumber) && turns.valueAsNumber >= 1 && turns.valueAsNumber <= MOST_TURNS;
     return open({ name: "extend", fields: [h("div", "field", h("label", { for: "extend-turns" }, t("mod.extend.label")), turns, h("p", "field-hint", t("mod.extend.hint", { most: model?.maxTurns ?? 0 })))],
-      check: () => (whole() ? null : t("mod.extend.wrong", { most: MOST_TURNS })), run: () => act({ type: "extend", turns: turns.valueAsNumber }), reason });
+      check: () => (whole() ? null : t("mod.extend.wrong", { most: MOST_TURNS })), what: () => ({ type: "extend", turns: turns.valueAsNumber }) });
   }
 
   function openEnd() {
     const why = h("input", { type: "text", id: "end-reason", maxlength: 300, dir: "auto", autocomplete: "off" });
     return open({ name: "end", danger: true, fields: [h("div", "field", h("label", { for: "end-reason" }, t("mod.end.label")), why)],
-      check: () => (why.value.trim() ? null : t("mod.end.empty")), run: () => act({ type: "end", reason: why.value.trim() }), reason });
+      check: () => (why.value.trim() ? null : t("mod.end.empty")), what: () => ({ type: "end", reason: why.value.trim() }) });
   }
 
   return {

@@ -3,7 +3,7 @@
  *
  * @typedef {{command_id: string, type: string, [field: string]: unknown}} Command
  * @typedef {{ok: true, turn: number, preview: {question: string, strategy: string | null, node_label: string | null} | null} | {ok: false, code: string, message: string}} Result
- * @typedef {{command: Command, signature: string, promise: Promise<Result>, done: (result: Result) => void}} Open
+ * @typedef {{command: Command, signature: string, sent: boolean, promise: Promise<Result>, done: (result: Result) => void}} Open
  */
 
 /** How long an act may go unanswered; a running turn may have to end first. */
@@ -44,14 +44,29 @@ export class Commands {
       this.clock.clear(timer);
       settle(result);
     };
-    this.open.set(command.command_id, { command, signature, promise, done });
-    this.send(command);
+    /** @type {Open} */
+    const open = { command, signature, sent: false, promise, done };
+    this.open.set(command.command_id, open);
+    open.sent = this.send(command);
     return promise;
+  }
+
+  /**
+   * Take back what waits for a connection.
+   * @param {{type: string, [field: string]: unknown}} what
+   * @returns {boolean} false where it went out already.
+   */
+  takeBack(what) {
+    const signature = JSON.stringify(what);
+    for (const [id, open] of this.open) {
+      if (open.signature === signature && !open.sent) return this.finish(id, { ok: false, code: "taken_back", message: "" });
+    }
+    return false;
   }
 
   /** Send again, with the same ids, what nothing was heard of: the line was broken. */
   resend() {
-    for (const { command } of this.open.values()) this.send(command);
+    for (const open of this.open.values()) open.sent = this.send(open.command) || open.sent;
   }
 
   /** @param {any} message of the socket. @returns {boolean} whether it was an answer to one of these. */

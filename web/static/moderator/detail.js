@@ -106,11 +106,8 @@ export function detailView(app, id) {
   }
 
   function update() {
+    if (!app.state.model) return cleared();
     const whole = complete ?? app.state.model;
-    if (!whole) {
-      if (app.state.missing) refused(app.state.missing);
-      return;
-    }
     if (isOver(whole.state)) {
       void ensureScores(whole);
       cursor ??= lastTurn(whole);
@@ -153,6 +150,17 @@ export function detailView(app, id) {
     if (model.failed) found.push(badge(t("mod.detail.failed"), "alarm"));
     badges.replaceChildren(...found);
     view.title = model.concept;
+  }
+
+  /** Nothing is known of the interview: not yet, or not any more. */
+  function cleared() {
+    complete = null;
+    if (!head.hidden) {
+      head.hidden = body.hidden = jumps.hidden = bar.element.hidden = true;
+      waiting.hidden = false;
+      acting.destroy();
+    }
+    if (app.state.missing) refused(app.state.missing);
   }
 
   /** @param {string} code */

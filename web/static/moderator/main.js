@@ -126,6 +126,7 @@ function received(message) {
     if (state.loaded) app.notifier.tell(newAlerts(state.rows, rows));
     state.rows = rows;
     state.loaded ||= message.type === "overview.rows";
+    if (message.type === "overview.gone" && message.session_id === watched) forgotten(message.session_id);
   } else if (message.type === "snapshot") {
     if (message.session_id === watched) state.model = fromMessage(message);
   } else if (message.type === "error" && watched && !state.model) {
@@ -134,6 +135,13 @@ function received(message) {
     state.model = applied(state.model, message);
   }
   draw();
+}
+
+/** What is watched was erased, or is not to be seen any more: nothing of it stays, and the server says which. @param {string} id */
+function forgotten(id) {
+  state.model = null;
+  state.missing = null;
+  socket.send({ type: "subscribe", session_id: id });
 }
 
 /** Draw what was heard with the next frame, once, however much it was. */

@@ -127,6 +127,8 @@ export function signalsPanel(app) {
       writeTable(all);
       return;
     }
+    // A turn that is being worked on has no signals yet; one that is looked back at, and has none, never had.
+    const newest = turn >= Math.max(...all.flatMap(({ turns }) => turns));
     for (const history of all) {
       let one = multiples.get(history.signal);
       if (!one) {
@@ -135,7 +137,7 @@ export function signalsPanel(app) {
       }
       if (!one.figure.isConnected) grid.append(one.figure);
       const at = history.turns.indexOf(turn);
-      one.value.textContent = text(history.signal, at >= 0 ? history.values[at] : history.values.at(-1));
+      one.value.textContent = text(history.signal, at >= 0 ? history.values[at] : newest ? history.values.at(-1) : undefined);
       draw(one, history);
     }
   }
