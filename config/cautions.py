@@ -26,6 +26,8 @@ def cautions(methodology: Methodology) -> Iterator[Caution]:
         at: Path = ("strategies", position)
         filled = KNOWN | {"element"} if strategy.focus_mode == "grid" else KNOWN
         yield from _of_forms(strategy.templates, (*at, "templates"), filled)
+        if strategy.focus_mode != "grid":  # What a grid needs is asked in the method's words.
+            yield from _unasked(strategy.templates, (*at, "templates"))
         for key, weight in strategy.signal_weights.items():
             if abs(weight) > GREATEST_WEIGHT:
                 yield (*at, "signal_weights", key), f"a weight of {weight:g} leaves the other signals nothing to say"

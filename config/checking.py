@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from config.loader import Library, UnknownName
 from config.prices import load_prices
-from config.yamlfile import ConfigError, ConfigProblem
+from config.yamlfile import ConfigError, ConfigProblem, suggest
 from pipeline.concept import PipelineSettings
 from pipeline.methodology import Methodology
 
@@ -76,8 +76,32 @@ def check_config(config_dir: Path | None = None) -> CheckReport:
         languages=library.languages(),
         prompts=tuple(dict.fromkeys(sample.name for sample in samples)),
         problems=tuple(sorted(set(problems))),
-        cautions=library.cautions(),
+        cautions=tuple(sorted((*library.cautions(), *(_unread(config_dir) if config_dir is not None else ())))),
     )
+
+
+READ = frozenset({"concepts", "engines", "methodologies", "personas", "prompts", "texts"})
+"""Folders of a configuration directory whose files are read."""
+READ_AT_THE_TOP = frozenset({"conduct", "prices", "respondents"})
+"""Files of a configuration directory that are read where they lie, without what stands behind the point."""
+
+
+def _unread(config_dir: Path) -> Iterator[ConfigProblem]:
+    """Files that look like configuration and lie where nothing reads them."""
+    for path in sorted(config_dir.rglob("*.y*ml")):
+        folders = path.relative_to(config_dir).parts[:-1]
+        if any(part.startswith(".") for part in folders) or path.name.startswith("."):
+            continue
+        if (len(folders) == 1 and folders[0] in READ) or (not folders and path.stem in READ_AT_THE_TOP):
+            continue
+        meant = suggest(folders[0], sorted(READ)) if len(folders) == 1 and folders[0] not in READ else ""
+        if not folders and config_dir.name in READ:
+            meant = f"; name the folder above it: {config_dir.resolve().parent}"
+        hint = (
+            meant
+            or "; concepts lie in `concepts/`, methodologies in `methodologies/`, and so on, without folders in them"
+        )
+        yield ConfigProblem(str(path), 1, f"this file is not read{hint}")
 
 
 def prompt_samples(config_dir: Path | None = None) -> list[PromptSample]:

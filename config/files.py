@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from config.elements import stimulus_problems
+from config.languagetags import language_problems
 from config.models import checked_base_url
 from config.wording import wording_problems
 from config.yamlfile import ConfigError, ConfigProblem, Document, parse, read_text, suggest, validate
@@ -159,6 +160,7 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
     ]
     problems += [document.problem(path, reason) for path, reason in stimulus_problems(concept)]
     problems += [document.problem(path, reason) for path, reason in wording_problems(concept)]
+    problems += [document.problem(path, reason) for path, reason in language_problems(concept.languages)]
     problems += _element_problems(concept, document)
     problems += _model_problems(concept, document)
     problems += _kiosk_problems(concept, document)

@@ -15,6 +15,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Self
 
+from config.asked import question_cautions
 from config.cautions import cautions, repeated_synonyms
 from config.conduct import ConductFiles, replaced_wrongly
 from config.elements import stimulus_cautions
@@ -342,6 +343,7 @@ class Library:
                 found += [document.problem(("consent",), reason) for reason in _untranslated(concept)]
                 found += [document.problem(path, reason) for path, reason in repeated_synonyms(concept.synonyms)]
                 found += [document.problem(path, reason) for path, reason in stimulus_cautions(concept)]
+                found += [document.problem(path, reason) for path, reason in question_cautions(concept)]
                 if reason := reads_badly(concept.name, concept.languages[0]):
                     found.append(document.problem(("name",), reason))
         for methodology in self._methodologies.values().values():

@@ -167,12 +167,38 @@ def parse(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as exc:
         mark = exc.problem_mark or exc.context_mark
         reason = " ".join(part for part in (exc.context, exc.problem) if part) or "not YAML"
+        reason = next((plain for said, plain in _IN_PLAIN_WORDS if said in reason), reason)
         raise ConfigError([ConfigProblem(file, mark.line + 1 if mark else 1, reason)]) from exc
     except yaml.reader.ReaderError as exc:
         line = text.count("\n", 0, exc.position) + 1
         raise ConfigError([ConfigProblem(file, line, f"the character U+{exc.character:04X} can't be used")]) from exc
     except (yaml.YAMLError, ValueError, RecursionError) as exc:
         raise ConfigError([ConfigProblem(file, 1, " ".join(str(exc).split()) or "not YAML")]) from exc
+
+
+_IN_PLAIN_WORDS = (
+    ("'\\t' that cannot start", "a tab: indent with spaces"),
+    ("mapping values are not allowed here", "a colon in the middle of a text: put the text in quotes"),
+    ("expected <block end>, but found", "indented otherwise than the lines above that it belongs to"),
+    ("found unexpected end of stream", "a quotation mark or bracket that is never closed"),
+)
+"""What YAML's own words for a mistake mean to whoever made it."""
+_SHOULD_BE = {
+    "tuple_type": "should be a list: one line per entry that begins with `- `, or [a, b]",
+    "list_type": "should be a list: one line per entry that begins with `- `, or [a, b]",
+    "dict_type": "should be lines of the form `key: value`",
+    "model_type": "should be lines of the form `key: value`",
+    "mapping_type": "should be lines of the form `key: value`",
+    "bool_type": "should be true or false",
+    "bool_parsing": "should be true or false",
+    "int_type": "should be a whole number",
+    "int_parsing": "should be a whole number",
+    "float_type": "should be a number",
+    "float_parsing": "should be a number",
+}
+"""What is said of a value of another kind than is wanted."""
+_SNAKE_CASE = re.compile(r"^\^\[a-z0-9_\]\{1,(\d+)\}\$$")
+"""The pattern of an identifier."""
 
 
 def too_large(file: str) -> ConfigProblem:
@@ -250,6 +276,10 @@ def _translate(document: Document, model: type[BaseModel], error: Any) -> Config
         return ConfigProblem(document.file, line, f"{inside + ': ' if inside else ''}the key `{name}` is missing")
     if kind == "string_type":
         return document.problem(path, "should be text; put it in quotes")
+    if kind in _SHOULD_BE:
+        return document.problem(path, _SHOULD_BE[kind])
+    if kind == "string_pattern_mismatch" and (most := _SNAKE_CASE.match(error["ctx"]["pattern"])):
+        return document.problem(path, f"should be 1 to {most[1]} of a–z, 0–9 and _")
     return document.problem(path, message[:1].lower() + message[1:])
 
 

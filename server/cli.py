@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -237,14 +238,14 @@ def _add_export_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--data", metavar="DIR", help="data directory (ASKWELL_DATA)")
 
 
-def _settings(options: argparse.Namespace, *, quiet: bool = False) -> Settings:
+def _settings(options: argparse.Namespace, *, quiet: bool = False, silent: bool = False) -> Settings:
     """The settings of a command, whose files nobody else may read from here on: they hold what people told."""
     os.umask(PRIVATE)
     names = ("host", "port", "data", "workers")
     loaded = load(overrides={name: getattr(options, name, None) for name in names})
     log_settings = loaded.settings.logs
-    if quiet and log_settings.log_level == "info":
-        log_settings = log_settings.model_copy(update={"log_level": "warning"})
+    if (quiet or silent) and log_settings.log_level == "info":
+        log_settings = log_settings.model_copy(update={"log_level": "error" if silent else "warning"})
     logs.configure(log_settings)
     for warning in loaded.warnings:
         print(f"askwell: {warning}", file=sys.stderr)
@@ -286,7 +287,9 @@ def _serve(options: argparse.Namespace) -> int:
 def _chat(options: argparse.Namespace) -> int:
     if (options.concept is None) == (options.resume is None):
         raise CommandFailed("name a concept, or a session with --resume")
-    settings = _settings(options, quiet=True)
+    settings = _settings(options, silent=True)
+    if options.resume is not None:
+        _check_data(settings)
     return uvloop.run(_hold_interview(settings, options))
 
 
@@ -331,7 +334,8 @@ async def _interview(url: str, token: str, settings: Settings, options: argparse
         _keep_token(settings, session_id, respondent_token)
     client = Client(url, respondent_token)
     screen.write("Type /help for what else you can do.\n")
-    resume = f"To go on: askwell chat --resume {session_id}"
+    where = f" --data {shlex.quote(options.data)}" if options.data else ""
+    resume = f"To go on: askwell chat --resume {session_id}{where}"
     try:
         end = await Chat(client, session_id, screen).run()
     except asyncio.CancelledError:
@@ -403,9 +407,13 @@ def _kept_token(settings: Settings, session_id: str) -> str:
 
 def _export(options: argparse.Namespace) -> int:
     settings = _settings(options, quiet=True)
+    target = Path(options.output) if options.output is not None else None
+    if target is not None and (target.is_dir() or not target.parent.is_dir()):
+        reason = "it is a directory" if target.is_dir() else f"there is no directory {target.parent}"
+        raise CommandFailed(f"{target} can't be written: {reason}")
     content = _exported(settings, options.session, options.format, options.relations)
-    if options.output is not None:
-        Path(options.output).write_bytes(content)
+    if target is not None:
+        target.write_bytes(content)
     else:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
@@ -440,7 +448,14 @@ def _simulate(options: argparse.Namespace) -> int:
     return simulate(_settings(options, quiet=True), options)
 
 
+def _check_data(settings: Settings) -> None:
+    """Refuse to look for an interview where nothing is kept, rather than make a place for one. Raises CommandFailed."""
+    if not settings.storage.data.is_dir():
+        raise CommandFailed(f"there is no data directory {settings.storage.data}; name another one with --data")
+
+
 def _exported(settings: Settings, session_id: str, name: str, relations: str) -> bytes:
+    _check_data(settings)
     running = _running_server(settings)
     if running is None:
         from server import node
@@ -477,7 +492,8 @@ def _check_config(options: argparse.Namespace) -> int:
         return 1
     print(
         f"{len(report.concepts)} concepts, {len(report.methodologies)} methodologies, {len(report.engines)} engines, "
-        f"{len(report.prompts)} prompts, texts in {', '.join(report.languages)}: all good."
+        f"{len(report.prompts)} prompts, texts in {', '.join(report.languages)}: "
+        f"{f'all can be used, {len(report.cautions)} to look at' if report.cautions else 'all good'}."
     )
     return 0
 

@@ -11,6 +11,7 @@ from config.loader import Library, UnknownName
 from config.personas import Persona
 from config.settings import Settings
 from server.simulation.engines import ALL, engines_named
+from server.simulation.errors import ReportNotWritable
 from server.simulation.report import page, table
 from server.simulation.running import Job, Result, hold_all, library_of
 
@@ -22,9 +23,14 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
     """Hold the interviews, tell how far they are, print the figures.
 
     Raises:
+        ReportNotWritable: the report can't be written where it is wanted.
         UnknownName: there is no such concept, persona, manner or engine, or nobody to interview.
         ProviderError, NoModel: an interview failed; those that were held are kept.
     """
+    if options.html is not None and not options.html.parent.is_dir():
+        raise ReportNotWritable(f"{options.html} can't be written: there is no directory {options.html.parent}")
+    if options.html is not None and options.html.is_dir():
+        raise ReportNotWritable(f"{options.html} can't be written: it is a directory")
     library = library_of(settings)
     jobs = _jobs(library, options)
     folder = options.to or settings.storage.data / FOLDER / options.concept

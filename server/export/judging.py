@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.acts import ENOUGH
 from pipeline.guide import TopicProgress
 from server.export.material import guide_words
 
@@ -110,7 +111,9 @@ def _listed(title: str, found: Sequence[str]) -> Iterator[str]:
 def _act(act: Row, text: str) -> str:
     sure = "" if act["sure"] else ", to be asked back"
     who = HEARERS.get(act["heard_by"], act["heard_by"])
-    return f"{act['act'].replace('_', ' ')} ({who}{sure}): {_quoted(text[act['start'] : act['end']])}"
+    told_all = act["act"] == "complains" and act["about"] == ENOUGH
+    name = "has no more to tell of it" if told_all else act["act"].replace("_", " ")
+    return f"{name} ({who}{sure}): {_quoted(text[act['start'] : act['end']])}"
 
 
 def _node(node: Row, utterance_id: str) -> str:

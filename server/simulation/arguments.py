@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+FEWEST_TURNS, MOST_TURNS = 3, 200
+"""Of an interview, as in a concept."""
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What the command takes."""
@@ -18,7 +21,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="another decision engine than the concept's; several, separated by commas, or `all`, are put side by side",
     )
-    command.add_argument("--max-turns", type=_positive, metavar="N", help="turns at the most")
+    command.add_argument("--max-turns", type=_turns, metavar="N", help="turns at the most")
     command.add_argument(
         "--by-model", action="store_true", help="let the language model of the settings speak for the respondents"
     )
@@ -29,8 +32,22 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--html", type=Path, metavar="FILE", help="write a report with plots and transcripts")
 
 
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"should be a whole number, not {text!r}") from None
+
+
 def _positive(text: str) -> int:
-    number = int(text)
+    number = _number(text)
     if number < 1:
         raise argparse.ArgumentTypeError("should be at least 1")
+    return number
+
+
+def _turns(text: str) -> int:
+    number = _number(text)
+    if not FEWEST_TURNS <= number <= MOST_TURNS:
+        raise argparse.ArgumentTypeError(f"should be from {FEWEST_TURNS} to {MOST_TURNS}")
     return number

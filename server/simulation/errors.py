@@ -15,3 +15,7 @@ class NoDask(SimulationError):
 
 class WorkerDiffers(SimulationError):
     """A worker elsewhere has other files or another version than this process: its result means something else."""
+
+
+class ReportNotWritable(SimulationError):
+    """The report can't be written where it is wanted; no interview was held."""

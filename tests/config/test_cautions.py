@@ -26,6 +26,10 @@ def strategies(**changes: Any) -> list[dict[str, Any]]:
         ({"strategies": strategies(templates={"en": ["What about {topic?"]})}, "belongs to no placeholder"),
         ({"strategies": strategies(templates={"de": ["Wie war es, als {clause}?"]})}, "English answers alone"),
         ({"strategies": strategies(signal_weights={"llm.engagement": 40})}, "weight of 40"),
+        (
+            {"strategies": strategies(templates={"en": ["Don't you think {topic} is awful?"]})},
+            "would not be asked (closed",
+        ),
         ({"strategies": strategies()[:2], "phases": {}}, "no strategy generates a closing question"),
         ({"synonyms": [["coffee", "brew"], ["Brew", "beer"]]}, "in two sets"),
         ({"openings": {"en": ["Surely you like {topic}. What else?"]}}, "may be leading"),

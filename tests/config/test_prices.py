@@ -55,7 +55,7 @@ def test_operators_prices_go_over_the_packaged_ones(tmp_path: Path) -> None:
         ("mine: {input: .nan, output: 1}\n", ["p.yaml:1: mine: input: input should be a finite number"]),
         (
             "a: {input: 1, output: 1}\nmine: 3\n",
-            ["p.yaml:2: mine: input should be a valid dictionary or instance of Price"],
+            ["p.yaml:2: mine: should be lines of the form `key: value`"],
         ),
         ("- mine\n", ["p.yaml:1: should be a mapping of models to prices"]),
     ],

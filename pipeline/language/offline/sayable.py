@@ -52,6 +52,8 @@ _BINDS = frozenset("time whenever until till whatever whoever however".split())
 """Words right before a clause that bind it to another one."""
 _INTRODUCES = frozenset("think guess suppose mean reckon believe say know imagine hope wonder".split())
 """Verbs that with a clause behind them only introduce it."""
+_WISHES_TO = frozenset("want wish hope like love need have try prefer".split())
+"""What stands before “to know” or “to think” where it is not known: “I want to know I was a good teacher.”"""
 _WISHED = frozenset({"prefer", "wish", "hope"})
 """Verbs behind which it is only wished."""
 _THOUGHT = frozenset("think suppose imagine hope believe guess reckon assume fear pretend wish dream expect".split())
@@ -472,6 +474,7 @@ def _is_only_thought(verb: Token, about: Token | None) -> bool:
         or lemma in _WISHED
         or lemma == "afraid"
         or (lemma in _THOUGHT and (guessed or verb.tag_ in ("VBD", "VBN")))
+        or (verb.dep_ == "xcomp" and verb.head.lemma_.lower() in _WISHES_TO)
         or (verb.dep_ == "ccomp" and verb.head is not verb and _is_only_thought(verb.head, about))
     )
 

@@ -195,7 +195,7 @@ def test_check_config_is_careful_about_recording_nobody_is_told_of(
     assert run(["check-config", str(config)])[0] == 0
     said = capfd.readouterr().out
     assert "the consent text does not say that what respondents say is recorded (careful)" in said
-    assert "all good" in said
+    assert "all can be used, " in said
 
 
 def test_check_config_reports_mistakes_in_prompts_and_prices(
@@ -280,6 +280,45 @@ def test_data_directory_is_made_for_this_user_alone(tmp_path: Path, command: lis
     paths = [data, *data.rglob("*")]
     assert len(paths) > 1
     assert [path for path in paths if path.stat().st_mode & 0o077] == []
+
+
+@pytest.mark.parametrize("command", [["export", "s1"], ["judge", "s1"], ["replay", "s1"], ["chat", "--resume", "s1"]])
+def test_nothing_is_looked_for_where_nothing_is_kept(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
+) -> None:
+    said = _refused(capfd, *command, "--data", str(tmp_path / "typo"))
+    assert f"there is no data directory {tmp_path / 'typo'}; name another one with --data" in said
+    assert not (tmp_path / "typo").exists()
+
+
+def test_reports_that_can_not_be_written_are_refused_before_anything_is_held(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone" / "x.html"
+    said = _refused(capfd, "simulate", "coffee_mec", "--html", str(gone), "--data", str(tmp_path))
+    assert f"{gone} can't be written: there is no directory {gone.parent}" in said
+    said = _refused(capfd, "simulate", "coffee_mec", "--html", str(tmp_path), "--data", str(tmp_path))
+    assert "it is a directory" in said
+    said = _refused(capfd, "export", "s1", "-o", str(gone), "--data", str(tmp_path))
+    assert f"{gone} can't be written: there is no directory {gone.parent}" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (["--max-turns", "1"], "should be from 3 to 200"),
+        (["--max-turns", "many"], "should be a whole number, not 'many'"),
+        (["--seeds", "0"], "should be at least 1"),
+        (["--seeds", "x"], "should be a whole number, not 'x'"),
+    ],
+)
+def test_numbers_of_a_simulation_are_checked_before_it(
+    capfd: pytest.CaptureFixture[str], given: list[str], reason: str
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        run(["simulate", "coffee_mec", *given])
+    assert refused.value.code == 2
+    assert reason in capfd.readouterr().err
 
 
 def test_chat_needs_a_concept_or_a_session(capfd: pytest.CaptureFixture[str]) -> None:
