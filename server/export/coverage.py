@@ -55,6 +55,13 @@ def missing_words(row: Row) -> str:
     return "; ".join(lacks)
 
 
+ELEMENT_COLUMNS = (
+    "element_id label mentioned reactions comprehension understood connected unconnected_to questions exhausted"
+    " declined gaps node_ids"
+).split()
+"""Columns of `coverage_table`."""
+
+
 def coverage_table(rows: list[Row]) -> list[Row]:
     """The rows with one value in each cell, for spreadsheets."""
     return [

@@ -18,8 +18,10 @@ from server.export.material import (
     action_words,
     amended_ids,
     as_it_reads,
+    guide_words,
     second_reading_note,
     shown_text,
+    speaker_of,
 )
 from server.export.stimulus import SHOWN, shown_parts
 from server.export.text import xml_text
@@ -72,7 +74,7 @@ def to_docx(material: Material) -> bytes:
     for said in as_it_reads(state):
         paragraph = document.add_paragraph()
         mark = " (amended)" if said.amends else " (retracted)" if said.retracted else ""
-        paragraph.add_run(f"{SPEAKERS[said.utterance.speaker]}{mark}: ").bold = True
+        paragraph.add_run(f"{speaker_of(said.utterance)}{mark}: ").bold = True
         paragraph.add_run(xml_text(shown_text(said.utterance))).font.strike = said.retracted
         note = second_reading_note(said.utterance)
         if note:
@@ -81,6 +83,10 @@ def to_docx(material: Material) -> bytes:
         document.add_heading(MODERATORS, 1)
         for action in material.actions:
             document.add_paragraph(xml_text(action_words(action)), style="List Bullet")
+    if state.guide:
+        document.add_heading("Guide", 1)
+        for item in state.guide:
+            document.add_paragraph(xml_text(f"{item.label}: {guide_words(item)}"), style="List Bullet")
     covered = coverage_rows(state, material.configuration)
     if covered:
         document.add_heading("Elements of the concept", 1)

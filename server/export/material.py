@@ -82,6 +82,27 @@ def guide_words(item: TopicProgress) -> str:
     return told[item.status] + (f" {item.turn}" if item.turn is not None else "")
 
 
+def guide_rows(state: InterviewState) -> list[Row]:
+    """How far each topic of the guide is, a row each."""
+    return [
+        {
+            "id": item.id,
+            "label": item.label,
+            "status": item.status,
+            "turn_number": item.turn,
+            "reason": item.reason,
+            "node_ids": ", ".join(item.node_ids),
+        }
+        for item in state.guide
+    ]
+
+
+def speaker_of(utterance: Utterance) -> str:
+    """Who says something in a transcript; of an answer with its number, by which guide and judgement name it."""
+    number = f" {utterance.turn_number}" if utterance.speaker == "respondent" and utterance.turn_number else ""
+    return f"{SPEAKERS[utterance.speaker]}{number}"
+
+
 def iso(moment: datetime | None) -> str | None:
     """A moment as ISO 8601 text."""
     return moment.isoformat() if moment is not None else None

@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from pipeline.graph.violations import violations
-from server.export.coverage import HEADINGS, coverage_cells, coverage_rows, coverage_table
+from server.export.coverage import ELEMENT_COLUMNS, HEADINGS, coverage_cells, coverage_rows, coverage_table
 from server.export.grid import grid_of, grid_rows
 from server.export.material import (
     MODERATORS,
@@ -23,6 +23,7 @@ from server.export.material import (
     action_words,
     as_it_reads,
     edge_rows,
+    guide_rows,
     guide_words,
     node_rows,
     quote_rows,
@@ -30,6 +31,7 @@ from server.export.material import (
     session_row,
     shown_text,
     slot_rows,
+    speaker_of,
     tension_rows,
     utterance_rows,
 )
@@ -41,6 +43,16 @@ _LINE_START = re.compile(r"^(\s*)([-+=]|\d+[.)])", re.MULTILINE)
 _FORMULA = re.compile(r"[\t\r\n]|[\s\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]")
 """How text begins that a spreadsheet may take for a formula, in full-width forms too."""
 _WORD_S = 0.4
+COLUMNS = {
+    "guide": "id label status turn_number reason node_ids".split(),
+    "elements": ELEMENT_COLUMNS,
+    "actions": "command_id action moderator turn_number recorded_at details".split(),
+    "usage": (
+        "id turn_number ordinal role task provider model attempt outcome error input_tokens output_tokens cached_tokens"
+        " latency_ms first_token_ms cost currency recorded_at"
+    ).split(),
+}
+"""Columns of tables that an interview may leave empty, so that tables of several interviews fit together."""
 _GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 
 
@@ -101,7 +113,7 @@ def to_markdown(material: Material) -> bytes:
         text = _escaped(shown_text(said.utterance))
         mark = " (amended)" if said.amends else ""
         shown = f"~~{text}~~ (retracted)" if said.retracted else text
-        lines += [f"**{SPEAKERS[said.utterance.speaker]}**{mark}: {shown}", ""]
+        lines += [f"**{speaker_of(said.utterance)}**{mark}: {shown}", ""]
         note = second_reading_note(said.utterance)
         lines += [f"> _{_escaped(note)}_", ""] if note else []
     if material.actions:
@@ -166,10 +178,10 @@ def _escaped(text: str) -> str:
 
 
 def to_csv(material: Material) -> bytes:
-    """A zip of tables: session, utterances, nodes, edges, quotes, slots, elements, scores, what moderators did, usage,
-    and a repertory grid.
+    """A zip of tables: session, utterances, nodes, edges, quotes, slots, guide, elements, scores, what moderators did,
+    usage, and a repertory grid.
 
-    UTF-8 with a byte order mark, for Excel.
+    UTF-8 with a byte order mark, for Excel. A table without rows has the names of its columns where they are known.
     """
     state = material.state
     tables: dict[str, list[Row]] = {
@@ -179,6 +191,7 @@ def to_csv(material: Material) -> bytes:
         "edges": edge_rows(material.edges),
         "quotes": quote_rows(material),
         "slots": slot_rows(state),
+        "guide": guide_rows(state),
         "elements": coverage_table(coverage_rows(state, material.configuration)),
         "scores": [
             {key: value for key, value in turn.items() if isinstance(value, str | int | float | None)}
@@ -192,7 +205,7 @@ def to_csv(material: Material) -> bytes:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         for name, rows in tables.items():
-            target.writestr(f"{name}.csv", _table(rows))
+            target.writestr(f"{name}.csv", _table(rows, COLUMNS.get(name, ())))
     return archive.getvalue()
 
 
@@ -201,8 +214,8 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(' '.join(cell.split()) for cell in cells)} |"
 
 
-def _table(rows: Sequence[Row]) -> bytes:
-    columns = list(dict.fromkeys(key for row in rows for key in row if key != "quotes"))
+def _table(rows: Sequence[Row], usual: Sequence[str] = ()) -> bytes:
+    columns = list(dict.fromkeys(key for row in rows for key in row if key != "quotes")) or list(usual)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([_cell(column) for column in columns])

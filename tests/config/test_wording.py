@@ -73,7 +73,13 @@ def test_mistakes_in_yaml_are_told_in_plain_words(text: str, reason: str) -> Non
     ("more", "reasons"),
     [
         ({"opening_question": "Don't you think cards are great?"}, ["this may be closed"]),
-        ({"opening_question": {"en": "How did your card come about?", "de": "Wie war das?"}, "languages": ["en", "de"]}, []),
+        (
+            {
+                "opening_question": {"en": "How did your card come about?", "de": "Wie war das?"},
+                "languages": ["en", "de"],
+            },
+            [],
+        ),
         ({"must_ask": [{**ONE, "question": "What did you pay? And who decided?"}]}, ["this may be double"]),
         ({"must_ask": [{**ONE, "question": "Surely it was dear. What did you pay?"}]}, ["this may be leading"]),
         ({"must_ask": [ONE], "languages": ["en", "de", "ar"]}, ["there is no text in `de`, `ar`"]),

@@ -158,7 +158,7 @@ def test_moderator_token_is_made_once(capfd: pytest.CaptureFixture[str], tmp_pat
 def test_check_config_lists_mistakes_with_file_and_line(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     config = write_config(tmp_path)
     assert run(["check-config", str(config)])[0] == 0
-    assert "all good" in capfd.readouterr().out
+    assert "all can be used" in capfd.readouterr().out
     path = config / "concepts" / "coffee.yaml"
     path.write_text(path.read_text() + "nmae: x\n")
     assert run(["check-config", str(config)])[0] == 1

@@ -20,10 +20,12 @@ from docx import Document
 from pipeline.concept import Element
 from pipeline.coverage import ElementCoverage
 from pipeline.graph.surface import KGEdge, KGNode, Mention
+from pipeline.guide import TopicProgress
 from pipeline.state import InterviewState, Utterance
 from pipeline.stimulus import ShownImage
 from server.export import FORMATS, written
 from server.export.material import SECOND_READING, Material
+from server.store.tables import LLM_CALLS, MODERATOR_ACTIONS
 from server.usage import SessionUsage
 from tests.support.interview import NOW, configuration, new_state
 
@@ -111,7 +113,7 @@ def test_markdown_shows_words_as_they_were_said_not_as_markup(material: Material
     text = _written(material, "md").decode()
     assert r"\<b\>it's\</b\>" in text
     assert r"\*think\*" in text
-    assert "**Respondent**: (rather not say)" in text
+    assert "**Respondent 2**: (rather not say)" in text
     assert r"quiet & \<warm\> → \=think (leads to, unrecorded)" in text
 
 
@@ -179,11 +181,11 @@ def test_second_reading_is_in_every_export_that_is_read_with_words_that_say_what
     rows = json.loads(_written(material, "json"))["utterances"]
     assert [row["second_reading"] for row in rows] == ["It is *worn*", None]
     lines = _written(material, "md").decode().splitlines()
-    at = lines.index("**Respondent**: It is \\*warm\\*")
+    at = lines.index("**Respondent 1**: It is \\*warm\\*")
     assert lines[at + 2] == f"> _{SECOND_READING} It is \\*worn\\*_"
     assert sum(SECOND_READING in line for line in lines) == 1, "only where there is one"
     paragraphs = [each.text for each in Document(io.BytesIO(_written(material, "docx"))).paragraphs]
-    assert paragraphs[paragraphs.index("Respondent: It is *warm*") + 1] == f"{SECOND_READING} It is *worn*"
+    assert paragraphs[paragraphs.index("Respondent 1: It is *warm*") + 1] == f"{SECOND_READING} It is *worn*"
     with zipfile.ZipFile(io.BytesIO(_written(material, "csv"))) as tables:
         table = [*csv.DictReader(io.StringIO(tables.read("utterances.csv").decode("utf-8-sig")))]
     assert [row["second_reading"] for row in table] == ["It is *worn*", ""]
@@ -207,8 +209,8 @@ def test_docx_opens_as_a_word_document(material: Material) -> None:
         core = archive.read("docProps/core.xml").decode()
     word = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
     paragraphs = ["".join(t.text or "" for t in p.iter(f"{word}t")) for p in body.iter(f"{word}p")]
-    assert f"Respondent: {ANSWER}" in paragraphs
-    assert "Respondent: (rather not say)" in paragraphs
+    assert f"Respondent 1: {ANSWER}" in paragraphs
+    assert "Respondent 2: (rather not say)" in paragraphs
     assert "quiet & <warm> → =think (leads to, unrecorded)" in paragraphs
     assert len(list(body.iter(f"{word}tbl"))) == 1
     assert "<dc:title>coffee</dc:title>" in core
@@ -275,8 +277,8 @@ def test_amendment_stands_under_the_question_that_it_answers_and_what_it_retract
     lines = [line for line in text.splitlines() if line.startswith("**")]
     assert lines == [
         "**Interviewer**: When was it?",
-        "**Respondent**: ~~On Tuesday.~~ (retracted)",
-        "**Respondent** (amended): On Thursday.",
+        "**Respondent 1**: ~~On Tuesday.~~ (retracted)",
+        "**Respondent 2** (amended): On Thursday.",
         "**Interviewer**: Why then?",
         "**Interviewer**: What was on Thursday?",
     ]
@@ -462,3 +464,31 @@ def test_tables_and_coded_projects_mark_what_was_retracted(material: Material) -
     with zipfile.ZipFile(io.BytesIO(_written(material, "csv"))) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("quotes.csv").decode("utf-8-sig"))))
     assert {row["retracted"] for row in rows} == {"False"}
+
+
+def test_tables_of_an_interview_that_leaves_them_empty_have_their_columns(material: Material) -> None:
+    bare = replace(material, actions=(), calls=())
+    with zipfile.ZipFile(io.BytesIO(_written(bare, "csv"))) as archive:
+        heads = {
+            name: archive.read(f"{name}.csv").decode("utf-8-sig").splitlines()[0].split(",")
+            for name in ("guide", "elements", "actions", "usage")
+        }
+    for name, table in (("actions", MODERATOR_ACTIONS), ("usage", LLM_CALLS)):
+        assert heads[name] == [column.name for column in table.columns if column.name != "session_id"]
+    assert heads["elements"][:3] == ["element_id", "label", "mentioned"]
+    assert heads["guide"] == ["id", "label", "status", "turn_number", "reason", "node_ids"]
+
+
+def test_guide_is_in_tables_and_in_word(material: Material) -> None:
+    done = TopicProgress(id="price", label="Price", status="covered", turn=1, node_ids=("n1",))
+    left = TopicProgress(id="past", label="What was", status="left", reason="few turns left")
+    guided = replace(material, state=material.state.model_copy(update={"guide": (done, left)}))
+    with zipfile.ZipFile(io.BytesIO(_written(guided, "csv"))) as archive:
+        rows = list(csv.DictReader(io.StringIO(archive.read("guide.csv").decode("utf-8-sig"))))
+    assert [(row["label"], row["status"], row["turn_number"]) for row in rows] == [
+        ("Price", "covered", "1"),
+        ("What was", "left", ""),
+    ]
+    paragraphs = [one.text for one in Document(io.BytesIO(_written(guided, "docx"))).paragraphs]
+    assert "Price: in answer 1" in paragraphs and "What was: not asked (few turns left)" in paragraphs
+    assert any(text.startswith("Respondent 1: ") for text in paragraphs)
