@@ -125,7 +125,8 @@ _QUESTIONS: Final = tuple(
             "purpose",
             r"(?:^|[.!?,;\n] *|\b(?:and|but|so|anyway) )what(?:'?s| is| are) (?:all )?(?:this|that|it|these|the)"
             r"(?: (?:study|survey|interview|research|questions?))?(?: all| actually| really| exactly)* for"
-            r"(?:,? (?:anyway|exactly|actually|then|really|this (?:study|survey|interview)|if i may ask))*\?",
+            r"(?:,? (?:anyway|exactly|actually|then|really|this (?:study|survey|interview)|if i may ask))*\?"
+            r"(?=(?:[^.!?\n]*\?)?\W*$)",
         ),
     )
 )

@@ -46,6 +46,8 @@ def test_it_is_heard(text: str, about: str) -> None:
         "I take the skin off and cut the bad bit out.",
         "The company that makes it is from Bremen.",
         "scrap that i wasn't on etsy the first year",
+        "She'd stand behind me and ask. What's that for? Why that one? I began to answer before she'd asked.",
+        "He said who do you work for? What's this for? I said I'm only after a kettle.",
         "Some nights I think, what is all this for, the cooking and the lists, and then I go to bed.",
         "He stood there for a good long while with the list in his hand and the pram in the other one and the rain"
         " coming down on both of us, and in the end he looked at me and asked: What's this for?",
