@@ -185,6 +185,9 @@ def move_for(moment: Moment) -> Move | None:
         return _informed(moment, chosen)
     decisive = _decisive(moment)
     move = _BY_ACT[decisive.act](moment, decisive) if decisive is not None else None
+    asked = moment.find("asks_interviewer")
+    if move is None and asked is not None and asked is not decisive:
+        move = _asks_interviewer(moment, asked)  # “That's all. And it does stay without my name, right?”
     if move is None:
         return _age_untold(moment)
     move = _informed(moment, _accompanied(moment, move))

@@ -1690,3 +1690,23 @@ def test_question_that_was_passed_over_is_owned_up_to() -> None:
     complaint = HeardAct(act="complains", start=0, end=len(said), about="unanswered")
     move = move_for(replace(moment(said), acts=(complaint,)))
     assert move is not None and move.text.startswith("Sorry, I went past your question.")
+
+
+def test_what_is_asked_beside_the_last_answer_is_answered() -> None:
+    text = "I do want the job. That's all. And it does stay without my name, right?"
+    acts = (
+        HeardAct(act="tells", start=0, end=18),
+        HeardAct(act="complains", about=ENOUGH, start=19, end=30),
+        HeardAct(act="asks_interviewer", about="readers", start=31, end=len(text)),
+    )
+    move = move_for(replace(moment(text), acts=acts, closing=True))
+    assert move is not None and (move.act, move.then, move.counts) == ("asks_interviewer", "engine", True)
+    assert move.text == policy().texts.facts["readers"]
+
+
+def test_something_else_is_asked_about_by_what_it_is() -> None:
+    wish = "Let's do something else though, go back to the buses."
+    move = whole(wish, "wants_topic", details={"topic": "something else though, go back to the buses"})
+    assert (move.then, move.text) == ("easier", "Of course. Tell me about the buses.")
+    open_ = whole("Let's do something else now.", "wants_topic", details={"topic": "something else now"})
+    assert (open_.then, open_.text) == ("easier", policy().texts.topic_open)
