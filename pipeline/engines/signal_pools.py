@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -106,18 +106,23 @@ class _Scoring:
         self.profile = profile
         self.count = len(matrix.nodes.keys)
         self._strengths: dict[str, Floats] = {}
+        self._global_lines: dict[str, tuple[Term, ...]] = {}
 
-    def global_lines(self, compiled: CompiledStrategy) -> list[Term]:
+    def global_lines(self, compiled: CompiledStrategy) -> tuple[Term, ...]:
         """Contributions that are the same for every node; missing signals contribute nothing."""
-        lines = []
+        name = compiled.strategy.name
+        if name not in self._global_lines:
+            self._global_lines[name] = tuple(self._lines(compiled))
+        return self._global_lines[name]
+
+    def _lines(self, compiled: CompiledStrategy) -> Iterator[Term]:
         for weighted in compiled.global_weights:
             name = weighted.key.signal.name
             value = self.matrix.values.get(name)
             if value is None:
                 value = self.matrix.strategies.get(name, {}).get(compiled.strategy.name)
             if value is not None:
-                lines.append(weighted_term(weighted, value))
-        return lines
+                yield weighted_term(weighted, value)
 
     def node_scores(self, compiled: CompiledStrategy) -> Floats:
         """Sum of node contributions for every candidate node, shape [nodes]."""
@@ -285,7 +290,7 @@ class SignalPools:
     def _explained(self, scoring: _Scoring, pair: _Pair, rank: int, inputs: DecisionInputs) -> ScoredCandidate:
         strategy = pair.compiled.strategy
         name = strategy.name
-        terms = scoring.global_lines(pair.compiled)
+        terms = [*scoring.global_lines(pair.compiled)]
         if pair.node is not None:
             terms += scoring.node_lines(pair.compiled, pair.node)
         terms += [
