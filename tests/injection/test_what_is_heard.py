@@ -131,7 +131,7 @@ async def test_candidates_that_obey_are_never_chosen(obeyed: str) -> None:
 
 async def test_candidate_that_copies_the_prompt_is_never_chosen() -> None:
     """Nothing is wrong with it but that it copies: short, open, one question."""
-    words = "a few words may come first that show that you heard".split()
+    words = "what only somebody else can know is not asked".split()
     assert copied(" ".join(words))
     leaking = f"What comes to mind about {' '.join(words)}?"
     assert check(leaking) == []
@@ -139,7 +139,7 @@ async def test_candidate_that_copies_the_prompt_is_never_chosen() -> None:
     await talk.open()
     talk.model.questions = [leaking]
     await talk.say(HARMLESS)
-    assert "one person asks" not in talk.ear.everything
+    assert " ".join(words) not in talk.ear.everything
     assert check(talk.ear.standing) == []
 
 
