@@ -408,7 +408,8 @@ def in_one(*parts: str) -> str:
 
 def own_words(request: QuestionRequest) -> tuple[str, ...]:
     """Words of the respondent and of the topic, which a question may use."""
-    said = [line.text for line in request.lines if line.speaker == "respondent"]
+    lines = (*request.lines, *request.briefing.conversation)
+    said = [*(line.text for line in lines if line.speaker == "respondent"), request.briefing.answer]
     quotes = (request.focus_quote, *(offer.quote for offer in request.offers))
     words = (*said, request.topic, request.stimulus, *(quote for quote in quotes if quote))
     return tuple(" ".join(words).casefold().split())

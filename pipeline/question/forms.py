@@ -206,7 +206,18 @@ def _is_echo(part: str, table: LanguageTable) -> bool:
     )
 
 
+_OF_WHAT_WAS_SAID = re.compile(
+    r"^\W*(?:(?:add|put right|put differently|weigh differently|weigh|say differently|change|leave out|take back)"
+    r"|(?:(?:with|about|to) )?(?:him|her|it|that|them|this) or otherwise)\b|\bor (?:put (?:right|differently)"
+    r"|weigh (?:it )?differently|say differently|take back)\W*$",
+    re.IGNORECASE,
+)
+"""What a last question leaves open in several words: “What would you add, put right or weigh differently?”"""
+
+
 def _pair_of_opposites(text: str) -> bool:
+    if _OF_WHAT_WAS_SAID.search(text.lstrip(", ")):
+        return True
     pairs = (
         "good or bad",
         "big or small",

@@ -33,7 +33,7 @@ from pipeline.graph.tracker import NodeStateTracker
 from pipeline.grid.steps import rating_due
 from pipeline.guide import DEMANDED, Agenda, agenda_of
 from pipeline.leads import is_finished
-from pipeline.offers import LISTED, chosen_by_writer
+from pipeline.offers import LISTED
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import SaturationMetrics
 from pipeline.strategies import Strategies
@@ -87,13 +87,9 @@ def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
 
 
 def _last_chance(context: TurnContext) -> bool:
-    """Whether the closing question is due, so that it can be answered and what that brings can be asked about.
-
-    A language model is offered it a turn earlier, since it may put it off.
-    """
+    """Whether the closing question is due, so that it can be answered and what that brings can be asked about."""
     start = context.get(ContextOutput)
-    earlier = context.configuration.is_written_by_model and chosen_by_writer(context.configuration, compares=False)
-    return start.max_turns - start.turn_number <= TURNS_FOR_THE_END + earlier
+    return start.max_turns - start.turn_number <= TURNS_FOR_THE_END
 
 
 def _at_a_break(context: TurnContext, decision: Decision) -> bool:

@@ -222,8 +222,8 @@ async def test_right_before_the_end_it_is_not_put_off_for_who_finds_it_too_early
     assert (interview.state.status, interview.state.turn_count) == ("completed", 14)
 
 
-@pytest.mark.parametrize(("instead", "closed_at"), [("[1]", 12), ("[0: turn]", 14)])
-async def test_a_model_is_offered_the_closing_question_a_turn_before_it_is_due(instead: str, closed_at: int) -> None:
+@pytest.mark.parametrize(("instead", "closed_at"), [("[1]", 13), ("[0: turn]", 14)])
+async def test_a_model_may_put_the_closing_question_off_for_a_turn(instead: str, closed_at: int) -> None:
     given = configuration()
     concept = given.concept.model_copy(update={"choice": "model"})
     prompts = {"question": "{{ offers }}", "ending": "…"}

@@ -24,7 +24,7 @@ PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 SENTENCE_WORDS = 30
 """Words of a sentence up to which it is shown whole in place of a piece of it."""
-FEW_WORDS, LONG_AGO = 3, 6
+FEW_WORDS, LONG_AGO = 3, 2
 """Words of a sentence below which it says next to nothing, and answers ago behind which it has been told to its end."""
 _TAKEN = re.compile(r"\[([^\]\n]{2,300})\]\s*(.+)", re.S)
 """What the last question takes up, where the number before it was forgotten."""
@@ -253,7 +253,8 @@ def _is_weak(sentence: str | None, offer: Offer, shown: str) -> bool:
         return False
     again, told = offer.quote.casefold() in shown, sentence or offer.quote
     asks = told.rstrip(' "”').endswith("?")  # What they ask is answered, and not asked about.
-    return again or asks or len(told.split()) < FEW_WORDS or offer.turns_ago > LONG_AGO
+    cut = any(mark in offer.quote for mark in '“”„«»"')  # Words that somebody else said, cut out of theirs.
+    return again or asks or cut or len(told.split()) < FEW_WORDS or offer.turns_ago > LONG_AGO
 
 
 def _sentence_of(quote: str, said: Sequence[str]) -> str | None:

@@ -205,12 +205,12 @@ async def test_what_is_offered_is_told_by_its_whole_sentence_once() -> None:
 
 @pytest.mark.parametrize(
     ("left", "text"),
-    [(4, "Behind it comes the closing question"), (1, "Behind it comes"), (7, "one of about 4 before"), (None, "")],
+    [(3, "Behind it comes the closing question"), (1, "Behind it comes"), (7, "one of about 5 before"), (None, "")],
 )
 async def test_prompt_tells_how_many_questions_are_left(left: int | None, text: str) -> None:
     told = (await asked(questions_left=left)).user
     assert text in told
-    assert ("Behind it comes" in told, "one of about" in told) == (left in (1, 4), left == 7)
+    assert ("Behind it comes" in told, "one of about" in told) == (left in (1, 3), left == 7)
     closing = (await asked(kind="closing", questions_left=left)).user
     assert "Behind it comes" not in closing and "one of about" not in closing
 
