@@ -267,6 +267,10 @@ ENGLISH = LanguageTable(
         r"|\b(?:and|or) (?:what|how|who|where|when)ever\b|\bwh(?:o|at) or wh(?:at|o)\b"
         r"|\bwhen and where\b(?=[^?]*\btogether\b)"
         r"|\bor (?:shall|should) (?:we|i)\b"
+        # “When he looked at you and explained what he did, how was that?”, which may still be coming
+        rf"|^when (?!{_AUX}\b)[^?,]*(?:,|$)"
+        # “No, longer than what, or where, it doesn’t say.”
+        r"|^(?:no|yes), [^?]*$"
     ),
     machinery=re.compile(
         r"\b(?:nodes?|graphs?|subgraphs?|strateg(?:y|ies)|signals?|slots?|ontolog(?:y|ies)|"

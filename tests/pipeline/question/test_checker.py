@@ -66,6 +66,20 @@ def test_cosine_may_be_a_function_a_mapping_or_a_list() -> None:
     assert codes("What more is there?", recent_questions=recent, cosine=[0.91]) == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("When somebody did look at you and explain what he was doing, how was that?", False),
+        ("When you went back there and how was that?", True),
+        ("When did you go back there and how was that?", True),
+        ("No, longer than what, or where he does it, it doesn’t say. What would have to stand there?", False),
+        ("No, what happened and how was that?", True),
+    ],
+)
+def test_a_clause_of_time_or_an_answer_is_no_second_question(text: str, refused: bool) -> None:
+    assert ("double" in codes(text)) is refused
+
+
 def test_machinery_quoted_from_the_respondent_passes() -> None:
     assert "machinery" in codes("What is your strategy for the week?")
     assert codes('You said "my strategy is simple". What does it look like?') == set()

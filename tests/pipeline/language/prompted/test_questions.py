@@ -184,7 +184,7 @@ async def test_a_question_that_everybody_is_asked_is_told_beside_its_topic() -> 
     )
     told = (await asked(briefing=Briefing(guide=guide))).user
     assert 'Today: everybody is asked "What do you do today?", in these words' in told
-    assert "The lid: not mentioned yet\n" in told
+    assert "The lid: not named yet, as far as a program sees\n" in told
 
 
 async def test_what_is_offered_is_told_by_its_whole_sentence_once() -> None:
