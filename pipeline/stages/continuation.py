@@ -139,6 +139,56 @@ def _going_on(context: TurnContext, decision: Decision) -> ContinuationOutput:
     return continued(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
 
 
+def _settled(context: TurnContext) -> ContinuationOutput | None:
+    """What rules 0 to 2 decide, if one of them applies."""
+    start, move = context.get(ContextOutput), context.get(StrategyOutput).move
+    last = start.turn_number >= start.max_turns
+    if move is not None and move.then != "engine":
+        return continued(context, "")
+    if start.closing and start.correcting and not last:
+        closing = context.strategies.closing
+        return continued(context, "", strategy=closing.name if closing else MODERATOR, closing=True)
+    if start.closing or last:
+        return continued(context, MAXIMUM_TURNS if last else CLOSING_ANSWERED, complete=True)
+    return None
+
+
+def _demanded(
+    context: TurnContext, decision: Decision, agenda: Agenda, reason_to_end: str | None
+) -> ContinuationOutput | None:
+    """What the concept demands, where rule 4 applies."""
+    start, guide = context.get(ContextOutput), context.get(StateOutput).guide
+    left = start.max_turns - start.turn_number - 1
+    own = agenda.demanded(guide, elements=False)
+    elements = context.strategies.elements_press or (reason_to_end is not None and left - 1 > own)
+    demanded = agenda.must_ask(guide, elements=elements)
+    if demanded is None or context.get(StrategyOutput).directive is not None:
+        return None
+    at_a_break = _at_a_break(context, decision)
+    pressing = agenda.demanded(guide, elements=elements) >= left
+    if reason_to_end is None and not pressing and not at_a_break:
+        return None
+    asking, target = _asking(context.strategies, demanded)
+    return continued(
+        context,
+        "",
+        strategy=asking,
+        focus=Focus(target=target, label=target.label),
+        because=_demand(decision, reason_to_end, start.turn_number, at_a_break=at_a_break),
+        can_wait=reason_to_end is None and not pressing and left > ROOM * own,
+    )
+
+
+def _unrated(context: TurnContext, reason_to_end: str | None) -> ContinuationOutput | None:
+    """The ratings of a grid, where rule 5 applies."""
+    owed = rating_due(context.get(StateOutput).grid) if reason_to_end is not None else None
+    rating = next((strategy for strategy in context.strategies if strategy.grid_step == "rate"), None)
+    if owed is None or rating is None or context.get(StrategyOutput).directive is not None:
+        return None
+    focus = Focus(target=owed.target, label=owed.target.label)
+    return continued(context, "", strategy=rating.name, focus=focus, because=RATINGS_DUE)
+
+
 class ContinuationStage:
     """Applies the rules of continuation in order, and sets the focus of the next question in the tracker."""
 
@@ -168,65 +218,44 @@ class ContinuationStage:
         8. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
            on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
            While topics of a guide are open, or a grid needs something, only answers that bring nothing saturate.
-        8. Otherwise: the next question of the chosen strategy.
+        9. Otherwise: the next question of the chosen strategy.
         """
-        start = context.get(ContextOutput)
-        chosen = context.get(StrategyOutput)
-        decision = chosen.decision
-        turn = start.turn_number
-        if chosen.move is not None and chosen.move.then != "engine":
-            return continued(context, "")
-        if start.closing and start.correcting and turn < start.max_turns:
-            closing = context.strategies.closing
-            return continued(context, "", strategy=closing.name if closing else MODERATOR, closing=True)
-        if start.closing or turn >= start.max_turns:
-            reason = MAXIMUM_TURNS if turn >= start.max_turns else CLOSING_ANSWERED
-            return continued(context, reason, complete=True)
+        settled = _settled(context)
+        if settled is not None:
+            return settled
+        decision = context.get(StrategyOutput).decision
         if decision is None:
             return continued(context, "", strategy=MODERATOR)
-        guide = context.get(StateOutput).guide
-        agenda = agenda_of(context.configuration, context.state.language)
-        if start.reopened:
+        if context.get(ContextOutput).reopened:
             return _going_on(context, decision)
-        reason_to_end = CLOSING_STRATEGY if decision.close else self._reason_to_end(context, decision, agenda)
-        if reason_to_end is None and chosen.directive is None and nothing_left(context):
-            reason_to_end = NOTHING_LEFT_TO_TELL
-        if reason_to_end is None and chosen.directive is None and start.max_turns >= LONG and _last_chance(context):
-            reason_to_end = FEW_TURNS_LEFT if context.strategies.closing is not None else None
-        left = start.max_turns - turn - 1
-        own = agenda.demanded(guide, elements=False)
-        elements = context.strategies.elements_press or (reason_to_end is not None and left - 1 > own)
-        demanded = agenda.must_ask(guide, elements=elements)
-        at_a_break = _at_a_break(context, decision)
-        pressing = agenda.demanded(guide, elements=elements) >= left
-        asks_it = reason_to_end is not None or pressing or at_a_break
-        if demanded is not None and chosen.directive is None and asks_it:
-            asking, target = _asking(context.strategies, demanded)
-            focus = Focus(target=target, label=target.label)
-            return continued(
-                context,
-                "",
-                strategy=asking,
-                focus=focus,
-                because=_demand(decision, reason_to_end, turn, at_a_break=at_a_break),
-                can_wait=reason_to_end is None and not pressing and left > ROOM * own,
-            )
-        owed = rating_due(context.get(StateOutput).grid) if reason_to_end is not None else None
-        rating = next((s for s in context.strategies if s.grid_step == "rate"), None)
-        if owed is not None and rating is not None and chosen.directive is None:
-            focus = Focus(target=owed.target, label=owed.target.label)
-            return continued(context, "", strategy=rating.name, focus=focus, because=RATINGS_DUE)
+        agenda = agenda_of(context.configuration, context.state.language)
+        reason = self._reason_to_end(context, decision, agenda)
+        owed = _demanded(context, decision, agenda, reason) or _unrated(context, reason)
+        if owed is not None:
+            return owed
         if decision.close:
             return continued(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
-        if reason_to_end is None:
-            return continued(context, "", strategy=decision.strategy, focus=chosen.focus)
+        if reason is None:
+            return continued(context, "", strategy=decision.strategy, focus=context.get(StrategyOutput).focus)
         closing = context.strategies.closing
         if closing is None:
-            return continued(context, reason_to_end, complete=True)
-        return continued(context, reason_to_end, strategy=closing.name, closing=True)
+            return continued(context, reason, complete=True)
+        return continued(context, reason, strategy=closing.name, closing=True)
 
     def _reason_to_end(self, context: TurnContext, decision: Decision, agenda: Agenda) -> str | None:
-        """Why the interview is done, or None if it is not."""
+        """Why the interview closes, by rules 6 to 8, or None if it does not."""
+        start = context.get(ContextOutput)
+        reason = CLOSING_STRATEGY if decision.close else self._done(context, decision, agenda)
+        if reason is not None or context.get(StrategyOutput).directive is not None:
+            return reason
+        if nothing_left(context):
+            return NOTHING_LEFT_TO_TELL
+        if start.max_turns >= LONG and _last_chance(context) and context.strategies.closing is not None:
+            return FEW_TURNS_LEFT
+        return None
+
+    def _done(self, context: TurnContext, decision: Decision, agenda: Agenda) -> str | None:
+        """Why there is no more to ask, by rule 8, or None if there is."""
         settings, measured = context.configuration.settings, context.get(StateOutput)
         chosen, turn = context.get(StrategyOutput), context.get(ContextOutput).turn_number
         soonest = turn >= settings.min_turn_for_saturation or decision.phase == "late"
