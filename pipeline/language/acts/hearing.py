@@ -482,7 +482,7 @@ class ActHearing:
         found = _added(clauses, found, NAMES_OUT.search(text), "asks_interviewer", about="names")
         kept_on = denied | (ENDS if goes_on or LIFE.search(text) else set())
         found = self._with_talk(found, Message(text, question, clauses, judged, kept_on), chances)
-        said = (*asked_plainly(text), *said_outright(text, question), *of_the_study(text), *in_danger(text))
+        said = (*asked_plainly(text), *said_outright(text, question), *of_the_study(text, question), *in_danger(text))
         found = with_outright(text, clauses, found, said)
         return joined(clauses, self._with_danger(clauses, found, text=text, question=question, denied=denied))
 

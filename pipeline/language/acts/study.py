@@ -137,14 +137,30 @@ _IN_THE_END: Final = re.compile(r"(?<![^.!?\n])[^.!?\n]*\?(?:[^.!?\n]*\?)?\W*$")
 """The last question of a message that ends with it, and the one before."""
 
 
-def of_the_study(text: str) -> tuple[Said, ...]:
+_DENIED: Final = re.compile(
+    r"(?:n't|\bnot|\bnever)(?: really| even| actually)? (?:ask(?:ing|ed)?|mean(?:ing|t)?|wonder(?:ing)?|want(?:ing)?"
+    r" to know)(?: you| about)?[\s,]*$",
+    re.IGNORECASE,
+)
+"""Words right before something that was not asked: “No, I wasn't asking who pays you.”"""
+_WHICH_ONE: Final = re.compile(
+    r"\b(?:which|what) (\w+)(?:,? (?:then|exactly|though|is it|is that))* ?\?", re.IGNORECASE
+)
+"""A question which of them is meant, where the question had the word: “about a company?” – “Which company?”."""
+
+
+def of_the_study(text: str, question: str = "") -> tuple[Said, ...]:
     """What of a message asks for a part to go, or something of the study; nothing else in it is heard as something
     that would undo it.
+
+    Args:
+        text: the message.
+        question: what was asked.
     """
     plain = text.replace("’", "'")
     if len(plain) != len(text):
         return ()
-    found = (_part(plain), _question(plain))
+    found = (_part(plain), _question(plain, question))
     return tuple(one for one in found if one is not None)
 
 
@@ -163,7 +179,7 @@ def _part(text: str) -> Said | None:
     return None
 
 
-def _question(text: str) -> Said | None:
+def _question(text: str, question: str) -> Said | None:
     start = 0
     if len(text.split()) > TOLD:
         last = _IN_THE_END.search(text)
@@ -172,7 +188,12 @@ def _question(text: str) -> Said | None:
         start = last.start()
     for about, pattern in _QUESTIONS:
         found = pattern.search(text, start)
-        if found is not None and text[: found.start()].count('"') % 2 == 0:
+        if found is None or _DENIED.search(text[: found.start()]):
+            continue
+        which = _WHICH_ONE.search(found[0])
+        if which is not None and re.search(rf"\b{which[1]}\b", question, re.IGNORECASE):
+            continue
+        if text[: found.start()].count('"') % 2 == 0:
             gone: frozenset[Act] = frozenset({"asks_back", "complains", "corrects"})
             if about == "data":
                 gone |= {"wants_withdrawal"}

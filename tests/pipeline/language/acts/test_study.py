@@ -56,3 +56,12 @@ def test_it_is_heard(text: str, about: str) -> None:
 )
 def test_who_only_tells_or_wants_all_of_it_to_go_is_not(text: str) -> None:
     assert of_the_study(text) == ()
+
+
+def test_which_of_two_is_meant_is_no_question_of_the_study() -> None:
+    assert of_the_study("Which company? There's two of them in this.", "When did you decide on a company?") == ()
+    assert [said.about for said in of_the_study("Which company?", "How was the shop?")] == ["who"]
+
+
+def test_what_somebody_says_they_did_not_ask_is_no_question() -> None:
+    assert of_the_study("I wasn't asking who runs this. I meant which of the two.") == ()
