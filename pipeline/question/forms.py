@@ -18,6 +18,8 @@ _SCENES = (
     "think ", "please think ", "picture ", "imagine ", "take me back ", "put yourself ",
     "denken sie ", "stellen sie sich ", "versetzen sie sich ",
 )  # fmt: skip
+_BEHIND = re.compile(r": | [–—-] ")
+"""What stands between words and the request behind them."""
 _INTEREST = re.compile(
     r"i(?:'d| would) (?:love|like) to (?:understand|hear|know|learn) (?:that|this|it|more)\b[^?,:;]*\.$"
 )
@@ -247,8 +249,8 @@ def _core(part: str, table: LanguageTable) -> str:
 
 def is_request(part: str, table: LanguageTable) -> bool:
     """Whether a sentence asks for a story without being a question."""
-    # “That third glass: tell me about it.” asks behind what it is about.
-    _, _, behind = part.partition(": ")
+    # “That third glass: tell me about it.”, “You told her so – tell me more.” ask behind what they are about.
+    behind = _BEHIND.split(part, maxsplit=1)[-1]
     core = _core(part, table)
     asks = any(table.requests.match(text) for text in (core, part, behind) if text)
     return asks or bool(table.polite.match(core))

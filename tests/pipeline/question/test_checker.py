@@ -80,6 +80,17 @@ def test_a_clause_of_time_or_an_answer_is_no_second_question(text: str, refused:
     assert ("double" in codes(text)) is refused
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A whole week of that. You still told her it was lovely – tell me a bit more about that.",
+        "I follow you. How so?",
+    ],
+)
+def test_a_request_behind_a_dash_and_being_followed_pass(text: str) -> None:
+    assert codes(text) == set()
+
+
 def test_machinery_quoted_from_the_respondent_passes() -> None:
     assert "machinery" in codes("What is your strategy for the week?")
     assert codes('You said "my strategy is simple". What does it look like?') == set()
