@@ -122,6 +122,7 @@ def test_what_can_not_be_done_is_said(
 ) -> None:
     file = tmp_path / "answers.txt"
     file.write_text("It is strong.\n", encoding="utf-8")
+    (tmp_path / "data").mkdir(exist_ok=True)
     code, _ = run([str(file) if one == "ANSWERS" else one for one in arguments])
     captured = capfd.readouterr()
     assert (code, captured.out) == (2, "")
