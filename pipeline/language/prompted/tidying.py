@@ -27,6 +27,8 @@ _PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "»": "«", "‘": "
 _APOSTROPHES = "'’"
 _BEFORE = "*_`#>-–—•"
 _MARKUP = re.compile(r"[*`]")
+LONGEST_QUOTED = 80
+"""Characters up to which words in quotation marks at the beginning are taken for somebody's, not for the question."""
 _TAIL = re.compile(r"[\s\"“”„«»‘’'」*_`]+$")
 _ASKED_AND_OVER = re.compile(r"(?<=[?؟？])[\"“”„«»‘’'」)*_`]*[ \t]*\n")
 _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
@@ -101,6 +103,12 @@ class Tidying:
             elif text[0] in _BEFORE:
                 self._waiting = text[1:]
             elif text[0] in _PAIRS and self._closer is None:
+                quotes = _quotes(text, final=final)
+                if quotes is None:
+                    return False
+                if quotes:
+                    self._begun = True
+                    return True
                 self._closer = _PAIRS[text[0]]
                 self._waiting = text[1:]
             else:
@@ -133,6 +141,23 @@ class Tidying:
         if mark in _PAIRS and opens:
             self._inner.append(_PAIRS[mark])
         return False
+
+
+def _quotes(text: str, *, final: bool) -> bool | None:
+    """Whether the mark at the beginning opens words of somebody, which end before the question does; None while that
+    can't be told, for `LONGEST_QUOTED` at the most. A mark that may open and close, or be an apostrophe, does not.
+    """
+    if text[0] not in "“„":
+        return False
+    closer = _PAIRS[text[0]]
+    at = text.find(closer, 1)
+    said = text if at < 0 else text[1:at]
+    if "?" in said or "؟" in said or len(said) > LONGEST_QUOTED:
+        return False
+    if at < 0:
+        return False if final else None
+    behind = text[at + 1 :]
+    return True if any(character.isalpha() for character in behind) else (False if final else None)
 
 
 def _thought_end(text: str) -> int | None:

@@ -103,7 +103,7 @@ OFFERS = (
     ("pieces", "out"),
     [
         (("[2]", " What", " else?"), ["[2]", "What", " else?"]),
-        (("[", "2", "]\n", "“What", " else?”"), ["[2]", "What", " else?"]),
+        (("[", "2", "]\n", "“What", " else?”"), ["[2]", "What else?"]),
         (("<think>two</think>[1] ", "Question: What is creamy?"), ["[1]", "What is creamy?"]),
         (("What else?",), ["What else?"]),
         (("2 years ago?",), ["2 years ago?"]),

@@ -106,6 +106,23 @@ def test_quotation_mark_in_front_holds_nothing_back() -> None:
     assert [tidying.feed(piece) for piece in ('"', "What", " is", " it", '?"')] == ["", "What", " is", " it", "?"]
 
 
+@pytest.mark.parametrize("size", [1, 3, 200])
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("“Sorry you’re leaving us”, to him. What was that?", "“Sorry you’re leaving us”, to him. What was that?"),
+        ("„Den Brief“, sagten Sie. Was war damit?", "„Den Brief“, sagten Sie. Was war damit?"),
+        ("“What was that?”", "What was that?"),
+        ("“Tell me about that day”", "Tell me about that day"),
+        ("“Tell me", "Tell me"),
+    ],
+)
+def test_words_quoted_at_the_beginning_keep_their_marks(text: str, kept: str, size: int) -> None:
+    tidying = Tidying()
+    fed = [tidying.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    assert "".join(fed) + tidying.finish() == kept
+
+
 def test_reading_ends_behind_the_question() -> None:
     tidying = Tidying()
     assert tidying.feed(f"{WHAT}\n") == WHAT
