@@ -330,13 +330,17 @@ class QuestionStage:
         return await last_words(writer, ending, self._questioner.secrets)
 
     def _waits(self, context: TurnContext, going: ContinuationOutput) -> bool:
-        """Whether a question of the concept's own waits, where a language model was told something to go on with.
+        """Whether a question of the concept's own waits, where a language model was told something to go on with or
+        asked something, which it answers better than the description's words.
 
         The turn then goes on by the engine's choice.
         """
-        chosen, told = context.get(StrategyOutput), len(context.get(UtteranceOutput).content.split())
+        chosen, said = context.get(StrategyOutput), context.get(UtteranceOutput)
+        tells = len(said.content.split()) >= TELLS_ON_AT_LENGTH or any(
+            act.act in ("asks_interviewer", "asks_back") for act in said.utterance.acts
+        )
         able = _finds_last_words(self._questioner.writer) and chosen_by_writer(context.configuration, compares=False)
-        if chosen.decision is None or not going.can_wait or not able or told < TELLS_ON_AT_LENGTH:
+        if chosen.decision is None or not going.can_wait or not able or not tells:
             return False
         context.replace(continued(context, "", strategy=chosen.decision.strategy, focus=chosen.focus))
         return True
