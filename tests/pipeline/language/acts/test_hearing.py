@@ -1283,3 +1283,18 @@ def test_who_has_to_go_and_asks_to_be_waited_for_wants_a_break(trained: ActHeari
 def test_that_a_question_was_passed_over_is_heard(trained: ActHearing, text: str) -> None:
     heard = trained.read_sync(text, "How did it go on?", "en")
     assert [act.about for act in heard if act.act == "complains"] == ["unanswered"]
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "asks_back"),
+    [
+        ("Which company? There's two of them in this.", "When did you make up your mind about a company?", True),
+        ("No, I wasn't asking who pays you. I meant which of the two.", "What would you still like to say?", False),
+    ],
+)
+def test_which_of_two_is_meant_is_no_question_about_who_is_behind_it(
+    trained: ActHearing, text: str, question: str, asks_back: bool
+) -> None:
+    acts = [act.act for act in trained.read_sync(text, question, "en")]
+    assert "asks_interviewer" not in acts
+    assert ("asks_back" in acts) is asks_back
