@@ -380,8 +380,10 @@ async def test_what_a_concept_test_demands_waits_while_a_model_is_told_something
     assert asked == [False, False, False, True, False]
     asked, _ = await demanding(answers, Writes(), prompt="no choice")
     assert asked == [False, True, False, False, False]
-    asking = "The cups. How deep is it?"
-    asked, _ = await demanding([LONG, LONG, LONG, asking, LONG], Writes(), prompt="{{ offers }}", asks=[asking])
+    asking = "The cups and the plates stand there, and the bowls as well, all of them. How deep is it?"
+    asked, _ = await demanding(
+        [LONG, LONG, LONG, asking, LONG], Writes(), prompt="{{ offers }}", asks=[asking], more={"ending": "End."}
+    )
     assert not any(asked), "what was asked comes first"
     asked, _ = await demanding([LONG] * 14, Writes(), prompt="{{ offers }}")
     assert sum(asked) == 1, "it is asked in any case"
