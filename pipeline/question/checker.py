@@ -23,6 +23,7 @@ from pipeline.question.forms import (
     is_request,
     leading_refusals,
     loaded_refusals,
+    may_be_refused,
     sets_a_scene,
     table_of,
     whole_refusals,
@@ -37,6 +38,7 @@ from pipeline.question.text import WORD, jaccard, sentences, word_count, words
 from pipeline.question.unacceptable import (
     beyond_hearing_refusals,
     may_ask_for_data,
+    may_refuse,
     self_refusals,
     statement_refusals,
     unsafe_refusals,
@@ -134,14 +136,17 @@ class Checker:
         return unique(self._statement(text))
 
     def is_undecided(self, prefix: str) -> bool:
-        """Whether the next word tells if `prefix`, which is acceptable so far, is unsafe."""
-        return may_ask_for_data(_plain(prefix), self.language)
+        """Whether the next words tell if `prefix`, which is acceptable so far, has to be refused."""
+        if may_ask_for_data(_plain(prefix), self.language):
+            return True
+        plain = normalise(_open_quote_removed(prefix))
+        return may_refuse(plain, self.language) or may_be_refused(plain, self.language)
 
     def _whole(self, text: str) -> Iterator[Refusal]:
         plain = normalise(text)
         spared = self._spared(plain)
         yield from self._exposing(text, whole=True)
-        yield from self._improper(text, plain, spared)
+        yield from self._improper(text, plain, spared, whole=True)
         yield from whole_refusals(plain, self.language)
         yield from leading_refusals(plain, self.language)
         yield from loaded_refusals(spared, self.language)
@@ -153,7 +158,7 @@ class Checker:
     def _statement(self, text: str) -> Iterator[Refusal]:
         plain = normalise(text)
         yield from self._exposing(text, whole=True)
-        yield from self._improper(text, plain, self._spared(plain))
+        yield from self._improper(text, plain, self._spared(plain), whole=True)
         yield from loaded_refusals(self._spared(plain), self.language)
         yield from presuming_refusals(plain, self._said, self.language)
         yield from beyond_hearing_refusals(plain, self._spared(plain), self.language)
@@ -167,7 +172,7 @@ class Checker:
         plain = normalise(open_text)
         spared = self._spared(plain)
         yield from self._exposing(prefix, whole=False)
-        yield from self._improper(open_text, plain, spared)
+        yield from self._improper(open_text, plain, spared, whole=False)
         if self.max_words is not None and _counted(prefix) > self.max_words:
             yield Refusal(code="too_long", detail=f"more than {self.max_words} words")
         yield from beginning_refusals(plain, self.language)
@@ -182,9 +187,9 @@ class Checker:
         yield from leak_refusals(text, plain, self._spared(plain), self._said, self.secrets, whole=whole)
         yield from markup_refusals(text, said=self._said, whole=whole)
 
-    def _improper(self, text: str, plain: str, spared: str) -> Iterator[Refusal]:
+    def _improper(self, text: str, plain: str, spared: str, *, whole: bool) -> Iterator[Refusal]:
         """Refusals that hold anywhere but inside quotation marks."""
-        yield from self_refusals(plain, self.language)
+        yield from self_refusals(plain, self.language, whole=whole)
         yield from self._machinery(spared)
         if _goes_in_circles(plain):
             yield Refusal(code="not_a_question", detail="goes round in circles")

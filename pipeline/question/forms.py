@@ -30,6 +30,9 @@ _COMPASSION = re.compile(
 )
 """A brief human acknowledgement of something bad."""
 _PROBE_WORDS, _ECHO_WORDS = 3, 5
+_EXCUSED = re.compile(r"(?:\b(?:i|we) think|\bof course)$")
+_TOLD_WORDS = 6
+"""Words behind “and what” that may make a question a statement: “Who reads this, and what for, that I don't know.”"""
 _ADDRESSED = re.compile(r"\b(?:you|your|so|right|sie|ihr|ihre|du|dein)\b")
 QUESTION_MARKS = re.compile(r"[?؟？]")
 
@@ -104,12 +107,41 @@ def beginning_refusals(plain: str, language: str) -> list[Refusal]:
     found: list[Refusal] = []
     if (asked and table.interrogatives.match(core)) or ((asked or requested) and is_request(current, table)):
         found.append(Refusal(code="double", detail="a second question begins"))
-    found += _double_inside(current, table)
+    if not _is_open(_second(current, table), current, _TOLD_WORDS):
+        found += _double_inside(current, table)
     head = table.auxiliaries.match(core)
     if head and not _may_be_polite(core, table):
         found.append(Refusal(code="closed", detail=f"begins with “{head.group(0)}”"))
-    suggested = _suggestion(core, current, _leading_so_far(table))
-    return [*found, suggested] if suggested else found
+    suggesting = _suggesting(core, current, _leading_so_far(table))
+    if suggesting and not _may_suggest_nothing(suggesting):
+        found.append(_suggested(suggesting))
+    return found
+
+
+def may_be_refused(plain: str, language: str) -> bool:
+    """Whether the next words tell if a beginning, which `beginning_refusals` accepts, asks twice or suggests.
+
+    “Who reads this, and what for” may become “…, that I don't know.”, and “I think” “I think I see.”
+    """
+    table = table_of(language)
+    if table is None:
+        return False
+    current = (sentences(plain) or [""])[-1]
+    suggesting = _suggesting(_core(current, table), current, _leading_so_far(table))
+    return _is_open(_second(current, table), current, _TOLD_WORDS) or _may_suggest_nothing(suggesting)
+
+
+def _may_suggest_nothing(match: re.Match[str] | None) -> bool:
+    """Whether words still to come tell if “I think” or “of course” suggest anything: “Of course, that stays.”"""
+    return match is not None and bool(_EXCUSED.search(match[0])) and _is_open(match, match.string, 3)
+
+
+def _is_open(match: re.Match[str] | None, text: str, words: int) -> bool:
+    """Whether fewer than so many words are behind what was found, and the sentence goes on."""
+    if match is None:
+        return False
+    rest = text[match.end() :]
+    return len(rest.split()) < words and not QUESTION_MARKS.search(rest)
 
 
 def leading_refusals(plain: str, language: str) -> list[Refusal]:
@@ -117,8 +149,8 @@ def leading_refusals(plain: str, language: str) -> list[Refusal]:
     table = table_of(language)
     for part in sentences(plain) if table else ():
         assert table is not None
-        if suggested := _suggestion(_core(part, table), part, _leading(table)):
-            return [suggested]
+        if suggesting := _suggesting(_core(part, table), part, _leading(table)):
+            return [_suggested(suggesting)]
     return []
 
 
@@ -141,10 +173,13 @@ def _parted(patterns: Iterable[re.Pattern[str]]) -> Rules:
     return union(*(s for s in sources if "^" in s)), union(*(s for s in sources if "^" not in s))
 
 
-def _suggestion(core: str, part: str, rules: Rules) -> Refusal | None:
+def _suggesting(core: str, part: str, rules: Rules) -> re.Match[str] | None:
     anchored, floating = rules
-    match = anchored.search(core) or anchored.search(part) or floating.search(part)
-    return Refusal(code="leading", detail=f"“{match.group(0).strip()}”") if match else None
+    return anchored.search(core) or anchored.search(part) or floating.search(part)
+
+
+def _suggested(match: re.Match[str]) -> Refusal:
+    return Refusal(code="leading", detail=f"“{match.group(0).strip()}”")
 
 
 def loaded_refusals(spared: str, language: str) -> list[Refusal]:
@@ -161,9 +196,15 @@ def sets_a_scene(part: str) -> bool:
 
 
 def _double_inside(part: str, table: LanguageTable) -> list[Refusal]:
+    match = _second(part, table)
+    return [Refusal(code="double", detail=f"“{match.group(0).strip()}” begins a second question")] if match else []
+
+
+def _second(part: str, table: LanguageTable) -> re.Match[str] | None:
+    """Where a second question begins in a sentence."""
     spared = table.double_spared.sub(" ", part)
     if not table.interrogatives.search(part) and not table.auxiliaries.search(part):
-        return []
+        return None
     for pattern in table.double:
         match = pattern.search(spared)
         asked_before = match and (
@@ -172,8 +213,8 @@ def _double_inside(part: str, table: LanguageTable) -> list[Refusal]:
             or is_request(spared, table)
         )
         if match and asked_before:
-            return [Refusal(code="double", detail=f"“{match.group(0).strip()}” begins a second question")]
-    return []
+            return match
+    return None
 
 
 def _closed(part: str, table: LanguageTable) -> list[Refusal]:

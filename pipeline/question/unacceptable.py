@@ -24,6 +24,10 @@ LANGUAGES = ("en", "de", "fr", "es", "nl", "it", "tr", "ar")
 """Languages that have a file, by the first two letters of their code."""
 FOLDER = "data/unacceptable"
 
+_EXCUSING_WORDS = 2
+"""Words behind a refusal that may make it none."""
+_SENTENCE_END = re.compile(r"[.?!]")
+
 AFTER, END = "{after}", "{end}"
 """What a pattern for personal data may contain; `LanguageRules` says what for."""
 
@@ -206,15 +210,29 @@ def _whole_words(words: Iterable[str]) -> str:
     return rf"\b(?:{'|'.join(words)})\b"
 
 
-def self_refusals(plain: str, language: str) -> list[Refusal]:
+def self_refusals(plain: str, language: str, *, whole: bool) -> list[Refusal]:
     """Whether a text refuses, offers help, or speaks of who wrote it.
 
     Args:
         plain: normalised, quotations masked.
         language: code of the respondent's language.
+        whole: nothing more comes; else what the next two words may excuse is accepted.
     """
     match = unacceptable_text(language).about_itself.search(plain)
-    return [Refusal(code="refusal", detail=f"“{match.group(0).strip()}”")] if match else []
+    if match is None or (not whole and _may_be_excused(plain, match)):
+        return []
+    return [Refusal(code="refusal", detail=f"“{match.group(0).strip()}”")]
+
+
+def may_refuse(plain: str, language: str) -> bool:
+    """Whether the next two words tell if a beginning refuses: “I can't tell” may become “I can't tell you.”"""
+    match = unacceptable_text(language).about_itself.search(plain)
+    return match is not None and _may_be_excused(plain, match)
+
+
+def _may_be_excused(plain: str, match: re.Match[str]) -> bool:
+    rest = plain[match.end() :]
+    return len(rest.split()) < _EXCUSING_WORDS and not _SENTENCE_END.search(rest)
 
 
 def statement_refusals(sentences: list[str], language: str) -> list[Refusal]:

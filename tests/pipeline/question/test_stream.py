@@ -206,3 +206,43 @@ def test_what_is_out_and_too_long_to_go_on_is_withdrawn() -> None:
     out, verdict = run(guard, "What do you " + " ".join(f"word{n}" for n in range(40)) + "?")
     assert len("".join(out).split()) > 12
     assert verdict.action == "retract"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fair question, but what it's wanted for, I can't tell you. What would you like to add?",
+        "Who will use this, and for what, that I don't know. What would you still like to say?",
+        "I think I know the look you mean. What does it do to you?",
+        "Of course, that stays where it is. Tell me about the door.",
+        "It is clear, and I won't press it. What do you put it down to?",
+        "Earlier you said that you ask him and then you shut up. Tell me about one time.",
+    ],
+)
+def test_what_is_accepted_as_a_whole_is_accepted_word_by_word(text: str) -> None:
+    assert not check(text, allowed_words=("ask", "him", "shut", "up"))
+    guard = StreamGuard(allowed_words=("ask", "him", "shut", "up"))
+    released = "".join(guard.feed(word + " ").release for word in text.split())
+    last = guard.finish()
+    assert (released + last.release).strip() == text
+    assert last.action == "go"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("I can't tell jokes to you. What happened?", "refusal"),
+        ("Who was there, and what did they say about it? Tell me.", "double"),
+        ("I think you are wrong about him. What happened?", "leading"),
+        ("Of course you were angry that day. What did you do?", "leading"),
+        ("Oh, shut up about it. What did you do?", "unsafe"),
+    ],
+)
+def test_what_the_next_words_do_not_excuse_is_refused_before_it_is_out(text: str, code: str) -> None:
+    guard = StreamGuard()
+    for word in text.split():
+        verdict = guard.feed(word + " ")
+        if verdict.action != "go":
+            break
+    assert code in {refusal.code for refusal in verdict.refusals}
+    assert len(guard.out.split()) <= 3

@@ -110,8 +110,10 @@ def test_rules_are_compiled_once_per_language() -> None:
     ],
 )
 def test_talk_of_the_writer_is_refused_in_every_language(language: str, plain: str) -> None:
-    assert [refusal.code for refusal in self_refusals(plain, language)] == ["refusal"]
-    assert (self_refusals(plain, "ja") != []) == (language == "en"), "English rules always apply, others do not"
+    assert [refusal.code for refusal in self_refusals(plain, language, whole=True)] == ["refusal"]
+    assert (self_refusals(plain, "ja", whole=True) != []) == (language == "en"), (
+        "English rules always apply, others do not"
+    )
 
 
 def test_words_that_may_follow_data_hold_in_every_language() -> None:
