@@ -466,6 +466,8 @@ class QuestionRequest(Record):
     turn_number: int
     stimulus: str = ""
     """What the respondent was shown before the first question, in words; empty where nothing was."""
+    consent: str = ""
+    """What the respondent was told before the interview, and agreed to; empty where nothing was."""
     strategy: Strategy | None = None
     focus_label: str | None = None
     focus_type: str | None = None

@@ -68,7 +68,7 @@ SHORT_PROBE_WORDS = 9
 SHORT_PROBE_WINDOW = 3
 """… once so many others were asked: by then it is about something else."""
 
-LEAD_WORDS = 15
+LEAD_WORDS = 30
 """Words before a question that do not count among its own."""
 CHARACTERS_PER_WORD = 40
 """A text of more characters than this for every word allowed is too long, however few words it has."""

@@ -42,6 +42,7 @@ def question_request(
         "objective": configuration.concept.goal,
         "language": state.language,
         "stimulus": shown(configuration),
+        "consent": configuration.concept.consent.text if configuration.concept.consent is not None else "",
         "seed": state.seed,
         "lines": tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-LINES:]),
         "recent_questions": tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),

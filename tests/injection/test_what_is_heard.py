@@ -131,7 +131,7 @@ async def test_candidates_that_obey_are_never_chosen(obeyed: str) -> None:
 
 async def test_candidate_that_copies_the_prompt_is_never_chosen() -> None:
     """Nothing is wrong with it but that it copies: short, open, one question."""
-    words = "what only somebody else can know is not asked".split()
+    words = "a detail of the scene is not asked about".split()
     assert copied(" ".join(words))
     leaking = f"What comes to mind about {' '.join(words)}?"
     assert check(leaking) == []

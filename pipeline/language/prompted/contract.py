@@ -182,11 +182,13 @@ VARIABLES: Mapping[str, PromptVariables] = {
                     "quote": '"it is quick"',
                     "turns_ago": 2,
                     "closes": False,
+                    "own": "",
                 }
             ],
             "signals": [{"name": "response depth", "value": "surface", "description": "How much elaboration."}],
             "questions_left": 4,
             "objective": "What coffee does for people.",
+            "consent": "A program asks you about coffee.",
             "stimulus": _STIMULUS,
             "conversation": _CONVERSATION["lines"],
             "earlier": ['"creamy texture"'],
@@ -199,6 +201,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
         bare={
             "method_description": "",
             "objective": "",
+            "consent": "",
             "stimulus": None,
             "conversation": [],
             "earlier": [],
@@ -239,6 +242,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
         user={
             **_ASKING,
             "objective": "What coffee does for people.",
+            "consent": "A program asks you about coffee.",
             "stimulus": _STIMULUS,
             "conversation": _CONVERSATION["lines"],
             "earlier": ['"creamy texture"'],
@@ -246,7 +250,15 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "may_ask": True,
             "refused": [{"text": '"Great answer."', "reasons": ["it praises"]}],
         },
-        bare={"objective": "", "stimulus": None, "earlier": [], "reply": None, "may_ask": False, "refused": []},
+        bare={
+            "objective": "",
+            "consent": "",
+            "stimulus": None,
+            "earlier": [],
+            "reply": None,
+            "may_ask": False,
+            "refused": [],
+        },
     ),
     "elements": PromptVariables(
         system={"most": 12, "label_words": 6},

@@ -24,7 +24,9 @@ PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 SENTENCE_WORDS = 30
 """Words of a sentence up to which it is shown whole in place of a piece of it."""
-FEW_WORDS, LONG_AGO = 3, 2
+MOST_SENTENCES = 16
+"""Sentences of the last answer that may be chosen."""
+FEW_WORDS, LONG_AGO = 3, 1
 """Words of a sentence below which it says next to nothing, and answers ago behind which it has been told to its end."""
 _TAKEN = re.compile(r"\[([^\]\n]{2,300})\]\s*(.+)", re.S)
 """What the last question takes up, where the number before it was forgotten."""
@@ -59,7 +61,7 @@ class PromptedQuestionWriter:
             ProviderError: as the client raises it.
         """
         cleaning = _Cleaning(bool(request.offers))
-        numbers = {shown["number"]: at for at, shown in enumerate(_offers(request), 1)}
+        numbers = {shown["number"]: _taking(shown, at) for at, shown in enumerate(_offers(request), 1)}
         pieces = self._client.stream(self._chat(request))
         left = PIECES_AFTER
         try:
@@ -173,7 +175,7 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         return {**_topic_values(request), **told}
     if request.kind == "ending":
         told = _briefing_values(request)
-        shared = {name: told[name] for name in ("conversation", "earlier", "reply", "refused", "objective")}
+        shared = {name: told[name] for name in ("conversation", "earlier", "reply", "refused", "objective", "consent")}
         return {**_topic_values(request), **shared, "stimulus": _stimulus(request), "may_ask": request.may_ask}
     talk: dict[str, Any] = {**_topic_values(request), "recent_questions": recent, "variant": request.variant}
     if request.kind == "rephrase":
@@ -206,18 +208,44 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
     }
 
 
-def _as_offered(piece: str, numbers: Mapping[int, int]) -> str:
-    """A piece of what a model wrote; the number of an offer as it was shown becomes that of the request."""
+def _as_offered(piece: str, numbers: Mapping[int, str]) -> str:
+    """A piece of what a model wrote; the number of an offer as it was shown becomes what it stands for."""
     found = OFFER.fullmatch(piece)
     shown = int(found[1]) if found is not None and not found[2] else 0
-    return f"[{numbers[shown]}]" if shown in numbers else piece
+    return numbers.get(shown, piece)
+
+
+def _taking(shown: Mapping[str, Any], at: int) -> str:
+    """What is written for an offer that was taken: its number in the request, or the words of a sentence."""
+    return f"[0: {shown['own']}]" if shown["own"] else f"[{at}]"
 
 
 def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
-    """What may be chosen, each with the sentence that tells it, unless that stands there already.
+    """What may be chosen: what the engine offers, and each sentence of the last answer that it does not.
 
-    Those that are worth showing are counted first.
+    Those that are worth showing are counted first, the sentences of the last answer in the order they were said in.
     """
+    found = _offered(request)
+    answer = request.briefing.answer
+    held = {one["sentence"] for one in found if not one["weak"]}
+    if found and answer and request.kind == "follow_up":
+        told = (s for s in sentences(answer)[:MOST_SENTENCES] if len(s.split()) <= SENTENCE_WORDS and "]" not in s)
+        found += [_own_sentence(s) for s in told if quoted(s) not in held and not s.rstrip(' "”').endswith("?")]
+    at = {quoted(sentence): number for number, sentence in enumerate(sentences(answer))}
+    shown = sorted(found, key=lambda one: (bool(one["weak"]), at.get(one["sentence"] or "", len(at))))
+    for number, one in enumerate(shown, 1):
+        one["number"] = number
+    return found
+
+
+def _own_sentence(sentence: str) -> dict[str, Any]:
+    """A sentence of the last answer of which the engine offers nothing."""
+    shown = {"sentence": quoted(sentence), "own": sentence, "quote": quoted(sentence)}
+    return {**shown, "weak": False, "purpose": "", "label": None, "node_type": None, "turns_ago": 0, "closes": False}
+
+
+def _offered(request: QuestionRequest) -> list[dict[str, Any]]:
+    """What the engine offers, each with the sentence that tells it, unless that stands there already."""
     said = [line.text for line in request.briefing.conversation if line.speaker == "respondent"]
     said.append(request.briefing.answer)
     topics = {topic.label for topic in request.briefing.guide}  # They are listed for themselves, and can be named.
@@ -235,10 +263,9 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
                 "quote": quoted(offer.quote) if offer.quote else None,
                 "turns_ago": offer.turns_ago,
                 "closes": offer.closes,
+                "own": "",
             }
         )
-    for number, one in enumerate(sorted(found, key=lambda one: bool(one["weak"])), 1):
-        one["number"] = number
     return found
 
 
@@ -297,6 +324,7 @@ def _briefing_values(request: QuestionRequest) -> dict[str, Any]:
         "reply": quoted(request.reply) if request.reply else None,
         "refused": _refused(request),
         "objective": request.objective,
+        "consent": " ".join(request.consent.split()),
     }
 
 

@@ -94,7 +94,7 @@ def test_template_comes_from_the_templates() -> None:
 
 
 OFFERS = (
-    Offer(purpose="Ask why.", label="creamy", quote="it is creamy", turns_ago=2),
+    Offer(purpose="Ask why.", label="creamy", quote="it is creamy", turns_ago=1),
     Offer(purpose="Ask what else."),
 )
 
@@ -123,7 +123,7 @@ async def test_number_stays_where_nothing_was_offered() -> None:
 async def test_prompt_has_what_is_offered_instead_of_one_subject() -> None:
     model = await asked(offers=OFFERS, focus_label="creamy", focus_is_jump=True)
     told = model.requests[-1].messages[-1].content
-    assert '[1] "it is creamy", 2 turns ago\n' in told
+    assert '[1] "it is creamy", 1 turn ago\n' in told
     assert "[2] The topic as a whole: Ask what else." in told
     assert "Ask why." not in told
     assert "[0: …] Not one of these" in told
@@ -156,6 +156,35 @@ async def test_the_number_that_was_shown_is_the_offer_that_is_taken(written: str
         Offer(purpose="Ask about the price."),
     )
     pieces = [piece async for piece in writer.write(question_request(offers=offers))]
+    assert pieces[0] == taken
+
+
+ANSWERED = Briefing(
+    conversation=(Line(speaker="respondent", text="It is creamy. Nobody tells me there. Is that right? My time."),),
+    answer="It is creamy. Nobody tells me there. Is that right? My time.",
+)
+
+
+async def test_every_sentence_of_the_last_answer_may_be_chosen_but_what_it_asks() -> None:
+    offers = (Offer(purpose="", label="creamy", quote="creamy"), Offer(purpose="Ask about the price."))
+    told = (await asked(offers=offers, briefing=ANSWERED)).user
+    listed = [line.strip() for line in told.splitlines() if line.strip().startswith("[")]
+    assert listed[:4] == [
+        '[1] "It is creamy."',
+        '[2] "Nobody tells me there."',
+        '[3] "My time."',
+        "[4] The topic as a whole: Ask about the price.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "taken"),
+    [("[1] And", "[1]"), ("[2] And", "[0: Nobody tells me there.]"), ("[3] And", "[0: My time.]"), ("[4] And", "[2]")],
+)
+async def test_sentence_that_the_engine_does_not_offer_is_taken_as_words_of_theirs(written: str, taken: str) -> None:
+    writer = PromptedQuestionWriter(ScriptedModel(pieces=(written, " what then?")), prompts(), Templates())
+    offers = (Offer(purpose="", label="creamy", quote="creamy"), Offer(purpose="Ask about the price."))
+    pieces = [piece async for piece in writer.write(question_request(offers=offers, briefing=ANSWERED))]
     assert pieces[0] == taken
 
 
