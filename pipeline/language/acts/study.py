@@ -126,6 +126,9 @@ _QUESTIONS: Final = tuple(
             r"(?:^|[.!?,;\n] *|\b(?:and|but|so|anyway) )what(?:'?s| is| are) (?:all )?(?:this|that|it|these|the)"
             r"(?: (?:study|survey|interview|research|questions?))?(?: all| actually| really| exactly)* for"
             r"(?:,? (?:anyway|exactly|actually|then|really|this (?:study|survey|interview)|if i may ask))*\?"
+            r"(?=(?:[^.!?\n]*\?)?\W*$)"
+            r"|\bwhat (?:do|would|will) (?:you|they|u)(?: people| lot| all| guys)? (?:even |really |actually )?(?:want|need|use"
+            r"|do with) (?:all )?(?:this|that|it|these (?:answers|questions)) for\b[^.!?]{0,40}\?"
             r"(?=(?:[^.!?\n]*\?)?\W*$)",
         ),
     )
