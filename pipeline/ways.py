@@ -102,13 +102,17 @@ def chosen_freely(context: TurnContext, quote: str) -> ContinuationOutput:
     """
     if (topic := _topic_of(context, quote)) is not None:
         return topic
-    heard, turn = context.get(UtteranceOutput), context.get(ContextOutput).turn_number
-    said = [(u.id, u.turn_number, u.text) for u in context.state.utterances if u.speaker == "respondent"]
-    said.append((heard.utterance.id, turn, context.answer.text))
-    found = next((one for one in reversed(said) if quote.casefold() in one[2].casefold()), said[-1])
     # In a concept test that is to stay with what was said, whatever part of the idea was to come.
     stays = next(iter(sorted(context.strategies.stays)), None)
-    return _about(context, _told_by(context, quote, *found), CHOSEN_FREELY, strategy=stays)
+    return _about(context, _told_by(context, quote, *_said_in(context, quote)), CHOSEN_FREELY, strategy=stays)
+
+
+def _said_in(context: TurnContext, quote: str) -> tuple[str, int, str]:
+    """The latest answer that has these words, this one where none does: its id, its turn and its text."""
+    heard, turn = context.get(UtteranceOutput), context.get(ContextOutput).turn_number
+    said = [(u.id, u.turn_number or 0, u.text) for u in context.state.utterances if u.speaker == "respondent"]
+    said.append((heard.utterance.id, turn, context.answer.text))
+    return next((one for one in reversed(said) if quote.casefold() in one[2].casefold()), said[-1])
 
 
 def put_off(context: TurnContext, quote: str) -> ContinuationOutput | None:
@@ -131,11 +135,11 @@ def put_off(context: TurnContext, quote: str) -> ContinuationOutput | None:
 
 
 def told_late(context: TurnContext, quote: str) -> ContinuationOutput | None:
-    """How the interview goes on where words of this answer are asked about in place of the closing question.
+    """How the interview goes on where words of an answer are asked about in place of the closing question.
 
     None where the engine has no strategy for it.
     """
-    start, chosen = context.get(ContextOutput), context.get(StrategyOutput)
+    chosen = context.get(StrategyOutput)
     if chosen.decision is None:
         return None
     if (topic := _topic_of(context, quote)) is not None:
@@ -145,9 +149,7 @@ def told_late(context: TurnContext, quote: str) -> ContinuationOutput | None:
     strategy = next((one.name for one in found if one is not None and one.node_binding == "required"), None)
     if strategy is None:
         return None
-    heard = context.get(UtteranceOutput)
-    told = _told_by(context, quote, heard.utterance.id, start.turn_number, heard.content or context.answer.text)
-    return _about(context, told, TOLD_LATE, strategy=strategy)
+    return _about(context, _told_by(context, quote, *_said_in(context, quote)), TOLD_LATE, strategy=strategy)
 
 
 def _topic_of(context: TurnContext, label: str) -> ContinuationOutput | None:

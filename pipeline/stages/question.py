@@ -272,11 +272,14 @@ class QuestionStage:
         return await writer.consolation(await self._requests.one(context, replace(going, strategy=closing.name)))
 
     def _may_put_off(self, context: TurnContext, going: ContinuationOutput) -> bool:
-        """Whether a language model may ask about what was just told in place of the closing question."""
+        """Whether a language model may ask about what was told in place of the closing question: also to who refused, or
+        has no more to tell of what was asked, which is no end of all that there is.
+        """
         start, writer = context.get(ContextOutput), self._questioner.writer
         room = going.ask_closing and start.max_turns - start.turn_number >= TURNS_FOR_THE_END
         able = _finds_last_words(writer) and chosen_by_writer(context.configuration, compares=False)
-        return room and able and context.get(StrategyOutput).move is None and context.answer.kind == "answer"
+        move = context.get(StrategyOutput).move
+        return room and able and (move is None or move.then == "engine") and context.answer.kind == "answer"
 
     @staticmethod
     async def _closing(context: TurnContext, asking: Asking, request: QuestionRequest, before: str) -> QuestionOutput:

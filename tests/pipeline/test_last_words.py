@@ -145,7 +145,9 @@ async def test_who_has_no_more_to_say_costs_no_call(answer: str) -> None:
     assert (interview.state.status, writer.asked) == ("completed", [])
 
 
-async def talk_with_nothing_more(writer: Closer, *, choice: str | None = "model") -> Interview:
+async def talk_with_nothing_more(
+    writer: Closer, *, choice: str | None = "model", behind: str = "That's all."
+) -> Interview:
     """An interview with somebody who says behind each answer that this is all, until the closing question is due."""
     given = configuration()
     concept = given.concept.model_copy(update={"choice": choice})
@@ -155,7 +157,7 @@ async def talk_with_nothing_more(writer: Closer, *, choice: str | None = "model"
         state=new_state(max_turns=15),
     )
     for turn in range(1, 9):
-        await interview.say(f"It is number {turn}. That's all.", concepts((f"number {turn}", "attribute")))
+        await interview.say(f"It is number {turn}. {behind}", concepts((f"number {turn}", "attribute")))
         if any(request.kind == "closing" for request in writer.requests):
             break
     return interview
@@ -169,6 +171,23 @@ async def test_a_model_may_go_on_from_words_of_the_last_answer_in_place_of_the_c
     assert (interview.state.question.text, interview.state.question.kind) == ("What was that like?", "question")
     record = interview.last.record
     assert record is not None and record.question.own == "number 4"
+
+
+async def test_a_model_may_go_on_with_what_was_told_earlier() -> None:
+    interview = await talk_with_nothing_more(Closer(instead="[0: number 1]"))
+    record = interview.last.record
+    assert interview.state.status == "active"
+    assert record is not None and record.question.own == "number 1"
+    assert record.target is not None and record.target.label == "number 1"
+
+
+async def test_who_finds_one_subject_private_may_be_asked_about_another() -> None:
+    writer = Closer(instead="[0: number 2]")
+    interview = await talk_with_nothing_more(writer, behind="I'd rather not talk about that, sorry. That's all.")
+    assert writer.requests[-1].kind == "closing"
+    assert interview.state.status == "active"
+    record = interview.last.record
+    assert record is not None and record.question.own == "number 2"
 
 
 async def test_why_a_model_goes_on_is_recorded() -> None:
