@@ -272,8 +272,9 @@ class QuestionStage:
         return await writer.consolation(await self._requests.one(context, replace(going, strategy=closing.name)))
 
     def _may_put_off(self, context: TurnContext, going: ContinuationOutput) -> bool:
-        """Whether a language model may ask about what was told in place of the closing question: also to who refused, or
-        has no more to tell of what was asked, which is no end of all that there is.
+        """Whether a language model may ask about what was told in place of the closing question.
+
+        Also where somebody refused, or has no more to tell of what was asked, which is no end of all that there is.
         """
         start, writer = context.get(ContextOutput), self._questioner.writer
         room = going.ask_closing and start.max_turns - start.turn_number >= TURNS_FOR_THE_END

@@ -10,7 +10,7 @@ from pipeline.continuing import LITTLE_PROMISED, TOLD_AT_THE_END
 from pipeline.errors import LLMUnavailable
 from pipeline.ports import Ending, QuestionRequest
 from pipeline.ways import TOLD_LATE
-from tests.support.interview import Interview, PlainWriter, concepts, configuration, new_state
+from tests.support.interview import Interview, PlainWriter, concepts, conduct_policy, configuration, new_state
 
 THANKS = "Thank you very much for your time."
 PATCH = "There is one thing. I have had a white patch on the gum since February and have not shown it to anybody."
@@ -146,13 +146,13 @@ async def test_who_has_no_more_to_say_costs_no_call(answer: str) -> None:
 
 
 async def talk_with_nothing_more(
-    writer: Closer, *, choice: str | None = "model", behind: str = "That's all."
+    writer: Closer, *, choice: str | None = "model", behind: str = "That's all.", **update: object
 ) -> Interview:
     """An interview with somebody who says behind each answer that this is all, until the closing question is due."""
     given = configuration()
     concept = given.concept.model_copy(update={"choice": choice})
     interview = Interview(
-        configuration=given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}}),
+        configuration=given.model_copy(update={"concept": concept, "prompts": {"question": "{{ offers }}"}, **update}),
         writer=writer,
         state=new_state(max_turns=15),
     )
@@ -183,7 +183,9 @@ async def test_a_model_may_go_on_with_what_was_told_earlier() -> None:
 
 async def test_who_finds_one_subject_private_may_be_asked_about_another() -> None:
     writer = Closer(instead="[0: number 2]")
-    interview = await talk_with_nothing_more(writer, behind="I'd rather not talk about that, sorry. That's all.")
+    interview = await talk_with_nothing_more(
+        writer, behind="I'd rather not talk about that, sorry. That's all.", conduct=conduct_policy()
+    )
     assert writer.requests[-1].kind == "closing"
     assert interview.state.status == "active"
     record = interview.last.record

@@ -127,9 +127,19 @@ _QUESTIONS: Final = tuple(
             r"(?: (?:study|survey|interview|research|questions?))?(?: all| actually| really| exactly)* for"
             r"(?:,? (?:anyway|exactly|actually|then|really|this (?:study|survey|interview)|if i may ask))*\?"
             r"(?=(?:[^.!?\n]*\?)?\W*$)"
-            r"|\bwhat (?:do|would|will) (?:you|they|u)(?: people| lot| all| guys)? (?:even |really |actually )?(?:want|need|use"
-            r"|do with) (?:all )?(?:this|that|it|these (?:answers|questions)) for\b[^.!?]{0,40}\?"
+            r"|\bwhat (?:do|would|will) (?:you|they|u)(?: people| lot| all| guys)? (?:even |really |actually )?"
+            r"(?:want|need|use|do with) (?:all )?(?:this|that|it|these (?:answers|questions)) for\b[^.!?]{0,40}\?"
             r"(?=(?:[^.!?\n]*\?)?\W*$)",
+        ),
+        (
+            "left",
+            r"(?:^|[.!?,;\n] *|\b(?:and|but|so|well|anyway|sorry|ok|okay),? )(?:is|are) (?:there|we|it|this|you)"
+            r"(?: (?:still|nearly|almost|about|going to be))*"
+            r" (?:(?:much|many|a lot|lots) (?:more|left|longer)(?: (?:of (?:this|these|it)|to (?:go|come|answer)"
+            r"|questions?))?|(?:nearly|almost) (?:over|done|finished|through|there|at the end)"
+            r"|(?:over|done|finished) soon)(?:,? (?:please|then|now|of this|with (?:this|it)))*\?"
+            r"|(?:^|[.!?,;\n] *|\b(?:and|but|so|well|anyway|sorry|ok|okay),? )how (?:much|many)"
+            r" (?:(?:is|are) (?:there|left)|(?:more|questions|longer)\b)[^.!?]{0,30}\?(?=\W*$|\W*\bif\b)",
         ),
     )
 )

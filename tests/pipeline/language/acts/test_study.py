@@ -24,6 +24,10 @@ from pipeline.language.acts.study import of_the_study
         ("Is some company going to sell me stuff after?", "selling"),
         ("What is this study for?", "purpose"),
         ("And then I go home. What's all this for, if I may ask?", "purpose"),
+        ("You don't throw out what works. What do you want all this for anyway, you people selling tea?", "purpose"),
+        ("Sorry, I've to get his bath on. Is there much more?", "left"),
+        ("Well, how much is there? If it's one more go on, if it's ten he'll flood the landing.", "left"),
+        ("Are we nearly done?", "left"),
         (
             "Well, and the price of it is that I run round at ten to ten some nights because there's nothing in for the"
             " lunch boxes, and the children are on their own for half an hour. What's this actually for, this study?"
@@ -52,6 +56,9 @@ def test_it_is_heard(text: str, about: str) -> None:
         "He stood there for a good long while with the list in his hand and the pram in the other one and the rain"
         " coming down on both of us, and in the end he looked at me and asked: What's this for?",
         "I don't write that down, I keep it in my head.",
+        "How many are there? Four.",
+        "I asked him how much is it? He said four.",
+        "What do you want it for? he asked me, and I said for the garden.",
     ],
 )
 def test_who_only_tells_or_wants_all_of_it_to_go_is_not(text: str) -> None:
