@@ -420,6 +420,7 @@ class Briefing(Record):
         guide: in its order.
         did: what the respondent did besides telling, in words: "was put out by a question".
         answer: the last answer as it was given; the conversation has what it tells.
+        unasked: words of it that nothing is asked about, because they refuse, ask, or wish for something.
     """
 
     conversation: tuple[Line, ...] = ()
@@ -428,6 +429,7 @@ class Briefing(Record):
     guide: tuple[TopicTold, ...] = ()
     did: tuple[str, ...] = ()
     answer: str = ""
+    unasked: tuple[str, ...] = ()
 
 
 class RefusedText(Record):

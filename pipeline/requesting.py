@@ -22,7 +22,7 @@ from pipeline.coverage import element_of
 from pipeline.focus import Focus
 from pipeline.guide import own_questions, questions_of
 from pipeline.ports import AsTold, Briefing, Embedder, Line, Parser, QuestionRequest, Wanted
-from pipeline.question.briefing import MOVED, briefing
+from pipeline.question.briefing import MOVED, UNASKED, UNASKED_WORDS, briefing
 from pipeline.question.request import LINES, question_request
 from pipeline.question.text import ended
 from pipeline.threads import BEGINS_A_THREAD
@@ -173,8 +173,16 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
         most_words=context.configuration.settings.conversation_words,
         doubted=_doubted(context),
         answer=context.answer.text.strip(),
+        unasked=_unasked(context),
         moved=any(act.act == "distress" for u in answers[-MOVED:] for act in u.acts),
     )
+
+
+def _unasked(context: TurnContext) -> tuple[str, ...]:
+    """The words of the message that refuse, ask or wish for something; none of long ones, which tell as well."""
+    said = context.get(UtteranceOutput).utterance
+    found = (said.text[act.start : act.end].strip() for act in said.acts if act.act in UNASKED)
+    return tuple(words for words in found if 0 < len(words.split()) <= UNASKED_WORDS)
 
 
 def _doubted(context: TurnContext) -> set[Act]:

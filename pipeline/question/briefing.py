@@ -17,8 +17,8 @@ MOVED = 2
 """So many answers ago at the most somebody was moved who is still to be treated gently."""
 MOVED_BEFORE = "was moved a moment ago"
 DID: dict[Act, str] = {
-    "dont_know": "has no more to tell of what was asked",
-    "declines": "did not want to answer that, which is left",
+    "dont_know": "has no more to tell of what was asked, or rounds it off",
+    "declines": "does not want to go into something, or further into it, which is left",
     "asks_back": "was not sure what was meant",
     "asks_interviewer": "asked you something",
     "corrects": "put something right that was told or understood wrongly",
@@ -31,6 +31,11 @@ DID: dict[Act, str] = {
     "risk": "told of danger",
 }
 """What somebody does besides telling that a question can take notice of."""
+UNASKED: frozenset[Act] = frozenset(
+    {"declines", "asks_back", "asks_interviewer", "wants_topic", "wants_pause", "wants_stop", "wants_withdrawal"}
+)
+"""Acts whose words nothing is asked about."""
+UNASKED_WORDS = 25
 
 
 def briefing(
@@ -44,6 +49,7 @@ def briefing(
     demanded: Mapping[str, str] = MappingProxyType({}),
     doubted: Collection[Act] = (),
     answer: str = "",
+    unasked: Sequence[str] = (),
     moved: bool = False,
 ) -> Briefing:
     """The end of the conversation, the threads, the guide, and what the respondent just did.
@@ -58,6 +64,7 @@ def briefing(
         most_words: of the conversation that is told; what was said before is summed up by its concepts.
         demanded: by the label of a topic, the study's own question for it that is still to be asked.
         answer: the last answer as it was given.
+        unasked: words of it that nothing is asked about.
         moved: somebody was moved in one of the answers before, and says that it can go on.
     """
     kept = _within(lines, most_words)
@@ -68,6 +75,7 @@ def briefing(
         guide=tuple(_topic(topic, demanded.get(topic.label, "")) for topic in guide),
         did=_did(acts, doubted, moved=moved),
         answer=answer,
+        unasked=tuple(unasked),
     )
 
 

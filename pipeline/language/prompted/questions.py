@@ -13,7 +13,7 @@ from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.terms import method_values, signal_words, spaced
 from pipeline.language.prompted.tidying import Tidying
-from pipeline.ports import Ending, Line, Offer, QuestionRequest, QuestionWriter
+from pipeline.ports import Briefing, Ending, Line, Offer, QuestionRequest, QuestionWriter
 from pipeline.question.announced import OFFER, Announced
 from pipeline.question.templates import shuffled, was_asked
 from pipeline.question.text import sentences
@@ -24,8 +24,8 @@ PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 SENTENCE_WORDS = 30
 """Words of a sentence up to which it is shown whole in place of a piece of it."""
-MOST_SENTENCES = 16
-"""Sentences of the last answer that may be chosen."""
+LEAST_WORDS, MOST_SENTENCES = 2, 16
+"""Words of a sentence, and sentences of the last answer, that may be chosen."""
 FEW_WORDS, LONG_AGO = 3, 1
 """Words of a sentence below which it says next to nothing, and answers ago behind which it has been told to its end."""
 _TAKEN = re.compile(r"\[([^\]\n]{2,300})\]\s*(.+)", re.S)
@@ -229,13 +229,21 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
     answer = request.briefing.answer
     held = {one["sentence"] for one in found if not one["weak"]}
     if found and answer and request.kind == "follow_up":
-        told = (s for s in sentences(answer)[:MOST_SENTENCES] if len(s.split()) <= SENTENCE_WORDS and "]" not in s)
-        found += [_own_sentence(s) for s in told if quoted(s) not in held and not s.rstrip(' "”').endswith("?")]
+        told = (sentence for sentence in sentences(answer)[:MOST_SENTENCES] if _tells(sentence, request.briefing))
+        found += [_own_sentence(sentence) for sentence in told if quoted(sentence) not in held]
     at = {quoted(sentence): number for number, sentence in enumerate(sentences(answer))}
     shown = sorted(found, key=lambda one: (bool(one["weak"]), at.get(one["sentence"] or "", len(at))))
     for number, one in enumerate(shown, 1):
         one["number"] = number
     return found
+
+
+def _tells(sentence: str, told: Briefing) -> bool:
+    """Whether a sentence of the last answer is something that may be asked about."""
+    asks = sentence.rstrip(' "”').endswith("?")
+    left = any(sentence in words or words in sentence for words in told.unasked)
+    fits = LEAST_WORDS <= len(sentence.split()) <= SENTENCE_WORDS
+    return fits and not asks and not left and "]" not in sentence
 
 
 def _own_sentence(sentence: str) -> dict[str, Any]:

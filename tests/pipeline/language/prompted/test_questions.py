@@ -159,13 +159,15 @@ async def test_the_number_that_was_shown_is_the_offer_that_is_taken(written: str
     assert pieces[0] == taken
 
 
+TOLD = "Hm. It is creamy. Nobody tells me there. Is that right? I'd rather leave him out. My time."
 ANSWERED = Briefing(
-    conversation=(Line(speaker="respondent", text="It is creamy. Nobody tells me there. Is that right? My time."),),
-    answer="It is creamy. Nobody tells me there. Is that right? My time.",
+    conversation=(Line(speaker="respondent", text=TOLD),),
+    answer=TOLD,
+    unasked=("I'd rather leave him out.",),
 )
 
 
-async def test_every_sentence_of_the_last_answer_may_be_chosen_but_what_it_asks() -> None:
+async def test_every_sentence_of_the_last_answer_may_be_chosen_but_what_asks_or_refuses() -> None:
     offers = (Offer(purpose="", label="creamy", quote="creamy"), Offer(purpose="Ask about the price."))
     told = (await asked(offers=offers, briefing=ANSWERED)).user
     listed = [line.strip() for line in told.splitlines() if line.strip().startswith("[")]
@@ -299,7 +301,7 @@ async def test_follow_up_prompt_has_everything_a_moderator_needs() -> None:
         "one open question in English, at most 19 words",
     ):
         assert text in model.user
-    for text in ("oat milk", chosen.method.goal, "at most 19 words", "in English", "Only the question"):
+    for text in ("oat milk", chosen.method.goal, "at most 19 words", "in English", "only what you say"):
         assert text in model.system
     assert "deepen" not in model.system
     assert "deepen" not in model.user
@@ -396,7 +398,7 @@ async def test_system_part_is_made_once_per_interview() -> None:
 
 
 async def test_question_in_another_language_is_asked_for_by_its_name() -> None:
-    assert "Write the question in German" in (await asked(language="de")).system
+    assert "Write in German" in (await asked(language="de")).system
     assert "Write the question in Portuguese (pt-BR)" in (await asked(language="pt-BR")).system
     assert "the language with the code “xx”" in (await asked(language="xx")).system
 
