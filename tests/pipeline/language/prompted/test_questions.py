@@ -399,7 +399,7 @@ async def test_system_part_is_made_once_per_interview() -> None:
 
 async def test_question_in_another_language_is_asked_for_by_its_name() -> None:
     assert "Write in German" in (await asked(language="de")).system
-    assert "Write the question in Portuguese (pt-BR)" in (await asked(language="pt-BR")).system
+    assert "Write in Portuguese (pt-BR)" in (await asked(language="pt-BR")).system
     assert "the language with the code “xx”" in (await asked(language="xx")).system
 
 
