@@ -22,7 +22,7 @@ EXAMPLES = 3
 """Template questions that a prompt shows as examples of style."""
 PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
-SENTENCE_WORDS = 30
+SENTENCE_WORDS = 45
 """Words of a sentence up to which it is shown whole in place of a piece of it."""
 LEAST_WORDS, MOST_SENTENCES = 2, 16
 """Words of a sentence, and sentences of the last answer, that may be chosen."""
@@ -228,14 +228,19 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
     found = _offered(request)
     answer = request.briefing.answer
     held = {one["sentence"] for one in found if not one["weak"]}
-    if found and answer and request.kind == "follow_up":
-        told = (sentence for sentence in sentences(answer)[:MOST_SENTENCES] if _tells(sentence, request.briefing))
+    if found and request.kind == "follow_up" and not request.turned_away:
+        told = (sentence for sentence in _said(answer)[:MOST_SENTENCES] if _tells(sentence, request.briefing))
         found += [_own_sentence(sentence) for sentence in told if quoted(sentence) not in held]
-    at = {quoted(sentence): number for number, sentence in enumerate(sentences(answer))}
+    at = {quoted(sentence): number for number, sentence in enumerate(_said(answer))}
     shown = sorted(found, key=lambda one: (bool(one["weak"]), at.get(one["sentence"] or "", len(at))))
     for number, one in enumerate(shown, 1):
         one["number"] = number
     return found
+
+
+def _said(text: str) -> list[str]:
+    """The sentences of an answer, none over a line's end."""
+    return [sentence for line in text.splitlines() for sentence in sentences(line)]
 
 
 def _tells(sentence: str, told: Briefing) -> bool:
@@ -295,7 +300,7 @@ def _is_weak(sentence: str | None, offer: Offer, shown: str) -> bool:
 def _sentence_of(quote: str, said: Sequence[str]) -> str | None:
     """The latest sentence of the respondent that holds these words, as it was said; None for a long one, or none."""
     for text in reversed(said):
-        for sentence in sentences(text):
+        for sentence in _said(text):
             if quote and quote.casefold() in sentence.casefold():
                 is_cut = sentence.count("“") != sentence.count("”") or sentence.count('"') % 2 == 1
                 return None if is_cut or len(sentence.split()) > SENTENCE_WORDS else quoted(sentence)

@@ -215,6 +215,7 @@ def test_what_is_out_and_too_long_to_go_on_is_withdrawn() -> None:
         "Who will use this, and for what, that I don't know. What would you still like to say?",
         "I think I know the look you mean. What does it do to you?",
         "Of course, that stays where it is. Tell me about the door.",
+        "I did stray from the telephones. What did you say to the man?",
         "It is clear, and I won't press it. What do you put it down to?",
         "Earlier you said that you ask him and then you shut up. Tell me about one time.",
     ],

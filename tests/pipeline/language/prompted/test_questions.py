@@ -179,6 +179,13 @@ async def test_every_sentence_of_the_last_answer_may_be_chosen_but_what_asks_or_
     ]
 
 
+async def test_nothing_of_an_answer_that_turns_away_is_added_to_what_is_offered() -> None:
+    offers = (Offer(purpose="", label="price", quote="the price of it", turns_ago=1), Offer(purpose="Ask on."))
+    told = (await asked(offers=offers, briefing=ANSWERED, turned_away=True)).user
+    listed = [line.strip() for line in told.splitlines() if line.strip().startswith("[")]
+    assert listed[:2] == ['[1] "the price of it", 1 turn ago', "[2] The topic as a whole: Ask on."]
+
+
 @pytest.mark.parametrize(
     ("written", "taken"),
     [("[1] And", "[1]"), ("[2] And", "[0: Nobody tells me there.]"), ("[3] And", "[0: My time.]"), ("[4] And", "[2]")],
