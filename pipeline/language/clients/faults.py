@@ -24,10 +24,11 @@ ECHO: Final = 20
 
 Kind = Literal["timeout", "rate_limit", "error", "rejected"]
 
+FORM: Final = "structured_output"
 HINTS: Final[tuple[tuple[str, str], ...]] = (
     (
         r"response_format|json_schema|output_config\.format|output_format|input_schema|tool_choice|\btools?\b",
-        "structured_output",
+        FORM,
     ),
     (r"temperature", "temperature"),
     (r"effort|reasoning|thinking", "effort"),
@@ -188,7 +189,9 @@ def from_status(spec: RoleModel, status: int, text: str, wait_s: float | None = 
         )
     if status >= 500 or status == 408:
         what = "is overloaded" if status == 529 else "failed"
-        return Fault(LLMUnavailable, f"{who} {what} ({status}).{quote}", "error", True, status, wait_s)
+        # Some servers fail where they should refuse a form of answer that they don't know.
+        advice = f" Check {spec.setting(FORM)}." if _hint(text) == FORM else ""
+        return Fault(LLMUnavailable, f"{who} {what} ({status}).{advice}{quote}", "error", True, status, wait_s)
     return Fault(LLMRejected, f"{who} {_refusal(spec, status, text)}{quote}", "rejected", False, status)
 
 
@@ -232,9 +235,14 @@ def _refusal(spec: RoleModel, status: int, text: str) -> str:
         return f"has no such model or address ({status}). Check {model}, then {_url(spec)}."
     if status == 405 or 300 <= status < 400 or status < 200:
         return f"does not accept requests at this address ({status}). {_check_url(spec)}"
-    hint = next((setting for pattern, setting in HINTS if re.search(pattern, text, re.IGNORECASE)), None)
+    hint = _hint(text)
     advice = f"Check {spec.setting(hint)}." if hint else f"Check {spec.setting('model')} and the settings beside it."
     return f"refused the request ({status}). {advice}"
+
+
+def _hint(text: str) -> str | None:
+    """The setting to look at, by what was said; None where nothing points to one."""
+    return next((setting for pattern, setting in HINTS if re.search(pattern, text, re.IGNORECASE)), None)
 
 
 def without_echo(fault: Fault, texts: Iterable[str]) -> Fault:

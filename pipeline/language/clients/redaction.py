@@ -24,7 +24,9 @@ _FRAGMENT = 8
 def redacted(text: str, secret: str | None) -> str:
     """A text without a secret, without any longer fragment of it, and without whatever looks like a key."""
     if secret:
-        text = text.replace(secret, HIDDEN)
+        # A key of a few letters, as servers of one's own have, is a part of many words.
+        whole = rf"(?<!\w){re.escape(secret)}(?!\w)" if len(secret) < _FRAGMENT else re.escape(secret)
+        text = re.sub(whole, HIDDEN, text)
         if len(secret) > _FRAGMENT:
             fragments = {secret[start : start + _FRAGMENT] for start in range(len(secret) - _FRAGMENT + 1)}
             text = _WORD.sub(lambda word: HIDDEN if _holds(word.group(), fragments) else word.group(), text)

@@ -155,6 +155,16 @@ def test_providers_own_words_are_quoted_on_one_line(body: str) -> None:
     assert 'It said: "no such thing".' in from_status(spec(), 500, body).message
 
 
+def test_server_that_fails_for_a_form_of_answer_it_does_not_know_has_the_setting_named() -> None:
+    said = "1 validation error: {'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text'\"}"
+    assert "ASKWELL_SCORING_STRUCTURED_OUTPUT" in from_status(spec(), 500, said).message
+    assert "Check" not in from_status(spec(), 500, "out of memory").message
+
+
+def test_key_of_a_few_letters_is_hidden_as_a_word_and_not_inside_of_others() -> None:
+    assert redacted("key x, text, next", "x") == f"key {HIDDEN}, text, next"
+
+
 def test_role_without_a_key_is_told_to_set_one() -> None:
     found = from_status(spec(api_key=None, key_setting=""), 401, "")
     assert "requires a key" in found.message and "ASKWELL_SCORING_API_KEY" in found.message
