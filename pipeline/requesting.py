@@ -158,8 +158,10 @@ def _request(
 def _briefing(context: TurnContext, answer: Line) -> Briefing:
     guide = context.get(StateOutput).guide
     answers = [u for u in context.state.utterances if u.speaker == "respondent"]
+    # A language model reads how somebody broke off; what reads answers here knows sentences with a full stop.
+    shown = str if context.configuration.is_written_by_model else ended
     said = [
-        Line(speaker=u.speaker, text=ended(u.text), complaint=complaint(u.text, u.acts))
+        Line(speaker=u.speaker, text=shown(u.text), complaint=complaint(u.text, u.acts))
         for u in context.state.utterances
         if u.text
     ]

@@ -305,3 +305,16 @@ async def test_a_model_may_close_once_most_turns_are_over_and_nothing_is_demande
 async def test_where_the_engine_chooses_no_model_closes_early() -> None:
     interview = await told_on(Finisher(), choice="engine")
     assert interview.state.question is not None and interview.state.question.turn_number > 9
+
+
+@pytest.mark.parametrize(
+    ("prompts", "shown"), [({"ending": "x"}, "and then I thought so"), ({}, "and then I thought so.")]
+)
+async def test_a_model_sees_that_somebody_broke_off(prompts: dict[str, str], shown: str) -> None:
+    writer = PlainWriter()
+    given = configuration().model_copy(update={"prompts": {"question": "{{ offers }}", **prompts}})
+    interview = Interview(configuration=given, writer=writer, state=new_state(max_turns=15))
+    await interview.say("and then I thought so", concepts(("thought so", "attribute")))
+    await interview.say("It went on.", concepts(("went on", "attribute")))
+    lines = [line.text for line in writer.requests[-1].briefing.conversation if line.speaker == "respondent"]
+    assert lines == [shown, "It went on."]
