@@ -9,21 +9,24 @@ from pipeline.acts import Act
 from pipeline.graph.surface import SurfaceGraph
 from pipeline.guide import ELEMENT, TopicProgress
 from pipeline.ports import Briefing, Line, ThreadTold, TopicTold
+from pipeline.question.text import words
 from pipeline.threads import Thread
 
 MAX_EARLIER = 30
 MAX_THREADS = 5
+STEM, SHORT = 5, 3
+"""Letters by which two words are compared, and of words that name nothing."""
 MOVED = 2
 """So many answers ago at the most somebody was moved who is still to be treated gently."""
 MOVED_BEFORE = "was moved a moment ago"
 DID: dict[Act, str] = {
     "dont_know": "has no more to tell of what was asked, or rounds it off",
     "declines": "does not want to go into something, or further into it, which is left",
-    "asks_back": "was not sure what was meant",
+    "asks_back": "asked something back, of your question or of what you said",
     "asks_interviewer": "asked you something",
     "corrects": "put something right that was told or understood wrongly",
-    "complains": "was put out by a question",
-    "wants_topic": "would rather be asked about something else",
+    "complains": "found fault with a question, or has had enough of it",
+    "wants_topic": "would rather be asked about something else, or says that you strayed",
     "wants_pause": "asked for a moment",
     "wants_stop": "spoke of stopping",
     "wants_withdrawal": "spoke of having it deleted",
@@ -72,16 +75,27 @@ def briefing(
         conversation=tuple(kept),
         earlier=_earlier(kept, graph) if len(kept) < len(lines) else (),
         threads=tuple(_told(threads, graph)),
-        guide=tuple(_topic(topic, demanded.get(topic.label, "")) for topic in guide),
+        guide=tuple(_topic(topic, demanded.get(topic.label, ""), lines) for topic in guide),
         did=_did(acts, doubted, moved=moved),
         answer=answer,
         unasked=tuple(unasked),
     )
 
 
-def _topic(topic: TopicProgress, question: str) -> TopicTold:
-    unmentioned = topic.status == "open" and topic.id.startswith(ELEMENT)
-    return TopicTold(label=topic.label, status="unmentioned" if unmentioned else topic.status, question=question)
+def _topic(topic: TopicProgress, question: str, lines: Sequence[Line]) -> TopicTold:
+    status: str = topic.status
+    if topic.status == "open" and topic.id.startswith(ELEMENT):
+        status = "asked" if any(_names(line, topic.label) for line in lines) else "unmentioned"
+    return TopicTold(label=topic.label, status=status, question=question)
+
+
+def _names(line: Line, label: str) -> bool:
+    """Whether the interviewer said most of the words by which a part of an idea is called."""
+    if line.speaker != "interviewer":
+        return False
+    wanted = {word[:STEM] for word in words(label) if len(word) > SHORT}
+    said = {word[:STEM] for word in words(line.text)}
+    return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
 
 
 MAY_DECLINE = "may want to leave what was asked, or only says so in passing"

@@ -31,7 +31,7 @@ _COMPASSION = re.compile(
 """A brief human acknowledgement of something bad."""
 _PROBE_WORDS, _ECHO_WORDS = 3, 5
 _EXCUSED = re.compile(r"(?:\b(?:i|we) think|\bof course)$")
-_TOLD_WORDS = 6
+_TOLD_WORDS = 8
 """Words behind “and what” that may make a question a statement: “Who reads this, and what for, that I don't know.”"""
 _ADDRESSED = re.compile(r"\b(?:you|your|so|right|sie|ihr|ihre|du|dein)\b")
 QUESTION_MARKS = re.compile(r"[?؟？]")

@@ -19,7 +19,9 @@ _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHES = re.compile(r"(?<=\w)['’](?=\w)")
 _INVISIBLE = re.compile(r"[\xad\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 _ENDS = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|\n+")
-_ASKS = re.compile(r"\?[\"'”’)»]*$")
+_ASKS = re.compile(r"\?[\"'”’)»]*\.?$")
+_EXAMPLE = re.compile(r'(?<!\{\{ )(?<!else )"[A-Z][^"{}]{2,160}[.?!…]"')
+"""What may be said, in quotation marks in a prompt; what a template puts into the prompt is none."""
 _MARKER = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{12,}\b|\b\w+_\w+\b")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]{2,}(?:[A-Z][a-z]+){2,}\b")
@@ -28,8 +30,9 @@ _IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]{2,}(?:[A-Z][a-z]+){
 class Secrets:
     """Texts that must not be repeated, made ready for many comparisons.
 
-    Words are compared case-folded and without punctuation or invisible signs. Sentences that ask are left out: they
-    are examples of what may be asked. Markers are identifiers and mixed codes of twelve characters or more.
+    Words are compared case-folded and without punctuation or invisible signs. Sentences that ask and sentences in
+    quotation marks are left out: they are examples of what may be said. Markers are identifiers and mixed codes of
+    twelve characters or more.
     """
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
@@ -117,9 +120,9 @@ def _found(text: str, plain: str, spared: str, said: Collection[str], secrets: S
 
 
 def _stretches(text: str) -> Iterator[list[str]]:
-    """Words of sentences in a row that don't ask."""
+    """Words of sentences in a row that are no examples of what may be said."""
     stretch: list[str] = []
-    for sentence in _ENDS.split(text):
+    for sentence in _ENDS.split(_EXAMPLE.sub("\n?\n", text)):
         if _ASKS.search(sentence.strip()):
             yield stretch
             stretch = []

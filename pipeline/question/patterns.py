@@ -270,8 +270,9 @@ ENGLISH = LanguageTable(
         r"|\bor (?:shall|should) (?:we|i)\b"
         # “When he looked at you and explained what he did, how was that?”, which may still be coming
         rf"|^when (?!{_AUX}\b)[^?,]*(?:,|$)"
-        # “No, longer than what, or where, it doesn’t say.”
+        # “No, longer than what, or where, it doesn’t say.”, “Who pays, and how soon, that I don't know.”
         r"|^(?:no|yes), [^?]*$"
+        r"|^[^?]*,? (?:that )?(?:it|the (?:text|description|sheet)) (?:doesn't|does not) say\b[^?]*$"
     ),
     machinery=re.compile(
         r"\b(?:nodes?|graphs?|subgraphs?|strateg(?:y|ies)|signals?|slots?|ontolog(?:y|ies)|"

@@ -24,6 +24,15 @@ PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 SENTENCE_WORDS = 45
 """Words of a sentence up to which it is shown whole in place of a piece of it."""
+ALONE_WORDS, ASKED_WORDS = 5, 6
+"""Words of a sentence from which it stands alone, and of a question from which it tells something as well."""
+_ASKS = re.compile(r"[?؟][\s\"”’»]*$")
+_NO_MORE = re.compile(
+    r"\b(?:that'?s|that’s|it'?s|it’s) (?:all|it|private|enough)\b|\brather (?:not|leave|keep)\b"
+    r"|\bnot (?:a lot|much) (?:more )?to (?:tell|say)\b",
+    re.I,
+)
+"""What closes a subject and stands alone, so that what is before it can be asked about."""
 LEAST_WORDS, MOST_SENTENCES = 2, 16
 """Words of a sentence, and sentences of the last answer, that may be chosen."""
 FEW_WORDS, LONG_AGO = 3, 1
@@ -239,16 +248,34 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
 
 
 def _said(text: str) -> list[str]:
-    """The sentences of an answer, none over a line's end."""
-    return [sentence for line in text.splitlines() for sentence in sentences(line)]
+    """The sentences of an answer, none over a line's end; what says little alone stands with the one before it."""
+    found: list[str] = []
+    for line in text.splitlines():
+        units: list[str] = []
+        for sentence in sentences(line):
+            alone = (
+                len(sentence.split()) >= ALONE_WORDS or not units or _ASKS.search(sentence) or _ASKS.search(units[-1])
+            )
+            if alone or _NO_MORE.search(sentence):
+                units.append(sentence)
+            else:
+                units[-1] += f" {sentence}"
+        found += map(_unquoted, units)
+    return found
+
+
+def _unquoted(sentence: str) -> str:
+    """A sentence without a quotation mark whose other one is in the next sentence."""
+    cut = sentence.count("“") != sentence.count("”")
+    return sentence.replace("“", "").replace("”", "") if cut else sentence
 
 
 def _tells(sentence: str, told: Briefing) -> bool:
     """Whether a sentence of the last answer is something that may be asked about."""
-    asks = sentence.rstrip(' "”').endswith("?")
+    asks = _ASKS.search(sentence) is not None and len(sentence.split()) < ASKED_WORDS
     left = any(sentence in words or words in sentence for words in told.unasked)
     fits = LEAST_WORDS <= len(sentence.split()) <= SENTENCE_WORDS
-    return fits and not asks and not left and "]" not in sentence
+    return fits and not asks and not left and not _NO_MORE.search(sentence) and "]" not in sentence
 
 
 def _own_sentence(sentence: str) -> dict[str, Any]:
@@ -284,7 +311,7 @@ def _offered(request: QuestionRequest) -> list[dict[str, Any]]:
 
 def _was_said(label: str, said: Sequence[str]) -> bool:
     """Whether an offer goes by words of the respondent; what the engine would ask of them is left to the model."""
-    return bool(label) and any(label.strip(' "“”').casefold() in text.casefold() for text in said)
+    return len(label.split()) > 1 and any(label.strip(' "“”').casefold() in text.casefold() for text in said)
 
 
 def _is_weak(sentence: str | None, offer: Offer, shown: str) -> bool:

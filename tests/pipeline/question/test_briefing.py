@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.graph.surface import KGNode, Mention, SurfaceGraph
-from pipeline.guide import TopicProgress
+from pipeline.guide import ELEMENT, TopicProgress
 from pipeline.ports import Line
 from pipeline.question.briefing import MAX_THREADS, briefing
 from pipeline.threads import Thread
@@ -37,7 +37,7 @@ def test_short_conversation_is_told_whole() -> None:
     told = briefing(lines, _graph("handle", "light"), (), (), ("complains", "complains"), most_words=WORDS)
     assert told.conversation == tuple(lines)
     assert told.earlier == ()
-    assert told.did == ("was put out by a question",)
+    assert told.did == ("found fault with a question, or has had enough of it",)
 
 
 def test_long_conversation_keeps_its_end_and_sums_up_its_beginning() -> None:
@@ -68,3 +68,13 @@ def test_guide_is_told_in_its_order() -> None:
     guide = [TopicProgress(id="a", label="Setting", status="covered", turn=1), TopicProgress(id="b", label="End")]
     told = briefing([], _graph(), (), guide, (), most_words=WORDS).guide
     assert [(topic.label, topic.status) for topic in told] == [("Setting", "covered"), ("End", "open")]
+
+
+def test_part_of_an_idea_that_the_interviewer_named_was_asked() -> None:
+    asked = Line(speaker="interviewer", text="You can leave at the end of any month. What is that to you?")
+    topics = tuple(
+        TopicProgress(id=f"{ELEMENT}{number}", label=label, status="open")
+        for number, label in enumerate(("leaving every month", "the loan appliance"))
+    )
+    told = briefing((asked,), SurfaceGraph(), (), topics, (), most_words=100)
+    assert [topic.status for topic in told.guide] == ["asked", "unmentioned"]

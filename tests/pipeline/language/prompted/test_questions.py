@@ -159,7 +159,10 @@ async def test_the_number_that_was_shown_is_the_offer_that_is_taken(written: str
     assert pieces[0] == taken
 
 
-TOLD = "Hm. It is creamy. Nobody tells me there. Is that right? I'd rather leave him out. My time."
+TOLD = (
+    "It is creamy. Hm. And nobody tells me what to do there. Is that right? I'd rather leave him out. "
+    "It is my own time then, I think."
+)
 ANSWERED = Briefing(
     conversation=(Line(speaker="respondent", text=TOLD),),
     answer=TOLD,
@@ -172,11 +175,25 @@ async def test_every_sentence_of_the_last_answer_may_be_chosen_but_what_asks_or_
     told = (await asked(offers=offers, briefing=ANSWERED)).user
     listed = [line.strip() for line in told.splitlines() if line.strip().startswith("[")]
     assert listed[:4] == [
-        '[1] "It is creamy."',
-        '[2] "Nobody tells me there."',
-        '[3] "My time."',
+        '[1] "It is creamy. Hm."',
+        '[2] "And nobody tells me what to do there."',
+        '[3] "It is my own time then, I think."',
         "[4] The topic as a whole: Ask about the price.",
     ]
+
+
+SPEECH = (
+    "He said “That went by itself. I never thought so.” "
+    "And the old one's broken already, they won't take that, will they?"
+)
+
+
+async def test_no_sentence_has_half_of_its_quotation_marks_and_what_asks_at_length_may_be_chosen() -> None:
+    said = Briefing(conversation=(Line(speaker="respondent", text=SPEECH),), answer=SPEECH)
+    told = (await asked(offers=(Offer(purpose="Ask on."),), briefing=said)).user
+    listed = [line.strip() for line in told.splitlines() if line.strip().startswith("[")]
+    assert "\"And the old one's broken already, they won't take that, will they?\"" in " ".join(listed)
+    assert all(line.count("“") == line.count("”") for line in listed)
 
 
 async def test_nothing_of_an_answer_that_turns_away_is_added_to_what_is_offered() -> None:
@@ -188,7 +205,12 @@ async def test_nothing_of_an_answer_that_turns_away_is_added_to_what_is_offered(
 
 @pytest.mark.parametrize(
     ("written", "taken"),
-    [("[1] And", "[1]"), ("[2] And", "[0: Nobody tells me there.]"), ("[3] And", "[0: My time.]"), ("[4] And", "[2]")],
+    [
+        ("[1] And", "[1]"),
+        ("[2] And", "[0: And nobody tells me what to do there.]"),
+        ("[3] And", "[0: It is my own time then, I think.]"),
+        ("[4] And", "[2]"),
+    ],
 )
 async def test_sentence_that_the_engine_does_not_offer_is_taken_as_words_of_theirs(written: str, taken: str) -> None:
     writer = PromptedQuestionWriter(ScriptedModel(pieces=(written, " what then?")), prompts(), Templates())
@@ -458,7 +480,7 @@ async def test_prompt_tells_the_whole_conversation_threads_guide_and_what_was_do
         "- What is disliked\n",
         "- Features\n",
         "- Price: was asked\n",
-        "What the respondent did besides telling: was put out by a question. Let your question show",
+        "What the respondent did besides telling, as far as a program hears: was put out by a question. Where it",
         'Asked already; neither repeat nor reword: "What comes to mind?" "Why?"',
     ):
         assert text in user
