@@ -14,7 +14,7 @@ from pipeline.threads import Thread
 
 MAX_EARLIER = 30
 MAX_THREADS = 5
-STEM, SHORT = 5, 3
+STEM, SHORT = 4, 3
 """Letters by which two words are compared, and of words that name nothing."""
 MOVED = 2
 """So many answers ago at the most somebody was moved who is still to be treated gently."""
