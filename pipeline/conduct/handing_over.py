@@ -15,15 +15,11 @@ OF_NO_FACT: Final = frozenset({"", "other", "opinion"})
 """What a question to the interviewer is about that none of the policy's facts answers for who asks it."""
 
 
-def _by_rules(act: HeardAct) -> bool:
-    return act.act == "declines" and act.sure and act.heard_by == "rules"
-
-
 def handed_over(move: Move, acts: Sequence[HeardAct], said: Sequence[str] = ()) -> Move:
     """The same move; without words of its own where the model that writes the next question finds better ones.
 
-    What ends, pauses or erases an interview, what a person in need hears, refusals and facts of the study stay as the
-    policy says.
+    What ends, pauses or erases an interview, what a person in need hears and facts of the study stay as the policy
+    says.
 
     Args:
         move: what the policy would do.
@@ -35,8 +31,8 @@ def handed_over(move: Move, acts: Sequence[HeardAct], said: Sequence[str] = ()) 
         again = bool(move.text) and any(move.text in one for one in said)
         left = move.then == "engine" and (about <= OF_NO_FACT or again)
         return replace(move, text="", help="") if left else move
-    if move.act == "declines" and move.then == "engine" and not any(_by_rules(act) for act in acts):
-        return replace(move, text="", help="")  # Whether it is one, the model reads better.
+    if move.act == "declines" and move.then == "engine":
+        return replace(move, text="", help="")  # Whether it is one, and of what, the model reads better.
     told = move.act == "wants_topic" and move.then == "easier"
     if move.act in ITS_OWN and (move.then == "engine" or told):
         return replace(move, text="", help="", then="engine", counts=True if told else move.counts)

@@ -98,7 +98,7 @@ def _names(line: Line, label: str) -> bool:
     return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
 
 
-MAY_DECLINE = "may want to leave what was asked, or only says so in passing"
+MAY_DECLINE = "does not want to go into something, or only says so in passing"
 """What is told of a refusal that was not heard by words for it."""
 
 

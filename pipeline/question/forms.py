@@ -18,8 +18,10 @@ _SCENES = (
     "think ", "please think ", "picture ", "imagine ", "take me back ", "put yourself ",
     "denken sie ", "stellen sie sich ", "versetzen sie sich ",
 )  # fmt: skip
-_BEHIND = re.compile(r": | [–—-] ")
+_BEHIND = re.compile(r": | [–—-] |, (?=(?:tell|describe|take|walk|talk) (?:me|us)\b)")
 """What stands between words and the request behind them."""
+_AND_WHAT = re.compile(r"[,;\s–—-]*and (?:what|how|where)")
+_SUBJECT = re.compile(r"\s+(?:you|he|she|it|they|we|that|this|your|his|her|their|the)\b")
 _INTEREST = re.compile(
     r"i(?:'d| would) (?:love|like) to (?:understand|hear|know|learn) (?:that|this|it|more)\b[^?,:;]*\.$"
 )
@@ -212,9 +214,16 @@ def _second(part: str, table: LanguageTable) -> re.Match[str] | None:
             or table.auxiliaries.match(_core(spared[: match.start()] + " ", table))
             or is_request(spared, table)
         )
-        if match and asked_before:
+        if match and asked_before and not _is_told_of(match, spared, part, table):
             return match
     return None
+
+
+def _is_told_of(match: re.Match[str], spared: str, part: str, table: LanguageTable) -> bool:
+    """Whether a second part is told of beside a first: “Tell me about the bill and what you did with it.”"""
+    named = not table.interrogatives.search(spared[: match.start()])
+    follows = _AND_WHAT.fullmatch(match[0]) and _SUBJECT.match(spared, match.end())
+    return named and bool(follows) and is_request(part, table)
 
 
 def _closed(part: str, table: LanguageTable) -> list[Refusal]:
@@ -251,8 +260,9 @@ def _is_echo(part: str, table: LanguageTable) -> bool:
 
 _OF_WHAT_WAS_SAID = re.compile(
     r"^\W*(?:(?:add|put right|put differently|weigh differently|weigh|say differently|change|leave out|take back)"
-    r"|(?:(?:with|about|to) )?(?:him|her|it|that|them|this) or otherwise)\b|\bor (?:put (?:right|differently)"
-    r"|weigh (?:it )?differently|say differently|take back)\W*$",
+    r"|(?:(?:with|about|to) )?(?:him|her|it|that|them|this) or otherwise"
+    r"|(?:to|about|on) (?:that|this|it|them|him|her) or (?:(?:to|about|on) )?anything else)\b"
+    r"|\bor (?:put (?:right|differently)|weigh (?:it )?differently|say differently|take back)\W*$",
     re.IGNORECASE,
 )
 """What a last question leaves open in several words: “What would you add, put right or weigh differently?”"""

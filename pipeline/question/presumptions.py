@@ -79,7 +79,8 @@ _COMMON = word_set(
     "will would could should might must makes make made goes going gets getting comes coming really quite rather "
     "always never often sometimes well right fine okay sure time times thing things something anything nothing "
     "everything people person one's it's that's there's here's what's kind sort hard lovely good nice great long "
-    "little"
+    "little nobody somebody until here need said told tell telling know known knew leave left stay stays hurry heard "
+    "again today earlier erased deleted name"
 )
 OWN_WORDS = 4
 """A sentence of so many words that neither the respondent nor the topic brought in explains something."""

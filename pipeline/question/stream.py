@@ -152,7 +152,7 @@ class StreamGuard:
             scene = ends_in_a_scene(self.out, self._language)
             return ("" if self.out[-1].isspace() else " ") + (self._instead(question) if scene else question)
         if "double" in self._codes and self._closes():
-            return "?"
+            return self._mark()
         return ("– " if self.out[-1].isspace() else " – ") + self._repaired(question)
 
     def _repaired(self, question: str) -> str:
@@ -213,7 +213,11 @@ class StreamGuard:
     def _closes(self) -> bool:
         """Whether what was sent, with a question mark, is an acceptable question."""
         dangles = self._language.startswith("en") and _DANGLING.search(self.out.rstrip()) is not None
-        return not dangles and not _ENDED.search(self.out) and not self._checker.whole(self.out + "?")
+        return not dangles and not _ENDED.search(self.out) and not self._checker.whole(self.out + self._mark())
+
+    def _mark(self) -> str:
+        """What ends what was sent: a full stop where it invites (“Tell me about the bill.”), else a question mark."""
+        return "?" if self._checker.whole(f"{self.out}.") else "."
 
     def _refuse(self, refusals: Sequence[Refusal]) -> Verdict:
         self._over = True

@@ -12,6 +12,7 @@ from pipeline.acts import CHOOSES_CALM, WHERE, Act
 from pipeline.concept import PipelineSettings
 from pipeline.outcome import HELD_BACK, STOPPING
 from pipeline.ports import QuestionRequest
+from pipeline.question.briefing import DID
 from pipeline.stages.utterance import check_answer
 from pipeline.state import InterviewState
 from tests.support.interview import (
@@ -581,4 +582,4 @@ async def test_what_was_told_before_and_is_told_on_is_no_complaint_to_a_language
     interview = Interview(configuration=given, reader=reader)
     await interview.say("It is quick.", concepts(("quick", "attribute")))
     await interview.say(said, concepts(("daughter", "attribute")))
-    assert ("was put out by a question" in interview.writer.requests[-1].briefing.did) == put_out
+    assert (DID["complains"] in interview.writer.requests[-1].briefing.did) == put_out

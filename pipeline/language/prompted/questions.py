@@ -295,7 +295,7 @@ def _offered(request: QuestionRequest) -> list[dict[str, Any]]:
         shown = " ".join(one["sentence"] or one["quote"] or "" for one in found).casefold()
         found.append(
             {
-                "weak": offer.label in topics or _is_weak(sentence, offer, shown),
+                "weak": offer.label in topics or _is_weak(sentence, offer, shown, turned_away=request.turned_away),
                 "purpose": "" if _was_said(offer.label, said) else offer.purpose,
                 "label": quoted(offer.label) if offer.label else None,
                 "sentence": None if sentence in [one["sentence"] for one in found] else sentence,
@@ -314,10 +314,15 @@ def _was_said(label: str, said: Sequence[str]) -> bool:
     return len(label.split()) > 1 and any(label.strip(' "“”').casefold() in text.casefold() for text in said)
 
 
-def _is_weak(sentence: str | None, offer: Offer, shown: str) -> bool:
-    """Whether words that are offered say next to nothing, stand in another offer, or were told long ago."""
+def _is_weak(sentence: str | None, offer: Offer, shown: str, *, turned_away: bool) -> bool:
+    """Whether words that are offered say next to nothing, stand in another offer, or were told long ago.
+
+    Or just now, by somebody who turned away from what was asked.
+    """
     if offer.quote is None:
         return False
+    if turned_away:
+        return not offer.turns_ago
     again, told = offer.quote.casefold() in shown, sentence or offer.quote
     asks = told.rstrip(' "”').endswith("?")  # What they ask is answered, and not asked about.
     cut = any(mark in offer.quote for mark in '“”„«»"')  # Words that somebody else said, cut out of theirs.

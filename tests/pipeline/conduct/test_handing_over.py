@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.acts import GOING_ON, LEAVES, UNASKED, Act, HeardAct
+from pipeline.acts import GOING_ON, LEAVES, UNASKED, Act, HeardAct, Hearer
 from pipeline.conduct.handing_over import handed_over
 from pipeline.conduct.move import Move, Then
 
@@ -29,11 +29,11 @@ def test_who_wants_something_else_asked_is_asked_it_by_the_model(about: str) -> 
     assert handed_over(move, [heard("wants_topic", about)]) == replace(move, text="", then="engine", counts=True)
 
 
-def test_a_refusal_that_only_the_reader_hears_is_left_to_the_model() -> None:
+@pytest.mark.parametrize("hearer", ["rules", "reader"])
+def test_a_refusal_is_answered_by_the_model(hearer: Hearer) -> None:
     move = Move("declines", "That's fine, we'll leave that.", "engine", counts=True, declines_focus=True)
-    alone = heard("declines", LEAVES).model_copy(update={"heard_by": "reader"})
-    assert handed_over(move, [alone]) == replace(move, text="")
-    assert handed_over(move, [alone, heard("declines")]) == move
+    act = heard("declines", LEAVES).model_copy(update={"heard_by": hearer})
+    assert handed_over(move, [act]) == replace(move, text="")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,6 @@ def test_a_refusal_that_only_the_reader_hears_is_left_to_the_model() -> None:
         ("wants_pause", "stands"),
         ("distress", "stands"),
         ("risk", "stands"),
-        ("declines", "engine"),
         ("declines", "stands"),
         ("corrects", "stands"),
         ("complains", "easier"),

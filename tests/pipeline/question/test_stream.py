@@ -216,6 +216,11 @@ def test_what_is_out_and_too_long_to_go_on_is_withdrawn() -> None:
         "I think I know the look you mean. What does it do to you?",
         "Of course, that stays where it is. Tell me about the door.",
         "I did stray from the telephones. What did you say to the man?",
+        "You've told nobody that until now, and there is no hurry here. What happened next?",
+        "Out of those calls, tell me about the one you remember most.",
+        "Tell me about the day that bill came and what you did with it.",
+        "We're nearly at the end. What would you like to add, to that or to anything else?",
+        "I'm a program, and more than that I can't say. What happened then?",
         "It is clear, and I won't press it. What do you put it down to?",
         "Earlier you said that you ask him and then you shut up. Tell me about one time.",
     ],
@@ -237,6 +242,7 @@ def test_what_is_accepted_as_a_whole_is_accepted_word_by_word(text: str) -> None
         ("I think you are wrong about him. What happened?", "leading"),
         ("Of course you were angry that day. What did you do?", "leading"),
         ("Oh, shut up about it. What did you do?", "unsafe"),
+        ("I'm your assistant and can't. What then?", "refusal"),
     ],
 )
 def test_what_the_next_words_do_not_excuse_is_refused_before_it_is_out(text: str, code: str) -> None:
@@ -247,3 +253,13 @@ def test_what_the_next_words_do_not_excuse_is_refused_before_it_is_out(text: str
             break
     assert code in {refusal.code for refusal in verdict.refusals}
     assert len(guard.out.split()) <= 3
+
+
+def test_invitation_whose_second_half_is_refused_ends_with_a_full_stop() -> None:
+    guard = StreamGuard()
+    for word in "Tell me about the day that bill came and why did you keep it so long?".split():
+        verdict = guard.feed(word + " ")
+        if verdict.action != "go":
+            break
+    assert verdict.action == "replace"
+    assert (guard.out + guard.replacement("What then?")).replace(" .", ".") == "Tell me about the day that bill came."
