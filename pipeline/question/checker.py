@@ -39,6 +39,7 @@ from pipeline.question.unacceptable import (
     beyond_hearing_refusals,
     may_ask_for_data,
     may_refuse,
+    overstepping_refusals,
     self_refusals,
     statement_refusals,
     unsafe_refusals,
@@ -190,6 +191,7 @@ class Checker:
     def _improper(self, text: str, plain: str, spared: str, *, whole: bool) -> Iterator[Refusal]:
         """Refusals that hold anywhere but inside quotation marks."""
         yield from self_refusals(plain, self.language, whole=whole)
+        yield from overstepping_refusals(plain, spared, self.language)
         yield from self._machinery(spared)
         if _goes_in_circles(plain):
             yield Refusal(code="not_a_question", detail="goes round in circles")

@@ -20,8 +20,13 @@ _SCENES = (
 )  # fmt: skip
 _BEHIND = re.compile(r": | [–—-] |, (?=(?:tell|describe|take|walk|talk) (?:me|us)\b)")
 """What stands between words and the request behind them."""
+_GENTLE = re.compile(r"do(?:n't| not)?(?: (?:take|rush|hurry|worry)\b|$)")
+"""What begins like a closed question, and is none: “Do take your time.”, “Don't rush.”"""
 _AND_WHAT = re.compile(r"[,;\s–—-]*and (?:what|how|where)")
-_SUBJECT = re.compile(r"\s+(?:you|he|she|it|they|we|that|this|your|his|her|their|the)\b")
+_OF_IT = re.compile(
+    r"\s+(?:you|he|she|it|they|we|that|this|your|his|her|their|the)\b[^?]*\b(?:it|that|this|them|him|her|there|then)\W*$"
+    r"|\s+(?:it|that|this) (?:turned out|ended|began|started|went|came (?:about|to that)|worked out)\b"
+)
 _INTEREST = re.compile(
     r"i(?:'d| would) (?:love|like) to (?:understand|hear|know|learn) (?:that|this|it|more)\b[^?,:;]*\.$"
 )
@@ -112,7 +117,7 @@ def beginning_refusals(plain: str, language: str) -> list[Refusal]:
     if not _is_open(_second(current, table), current, _TOLD_WORDS):
         found += _double_inside(current, table)
     head = table.auxiliaries.match(core)
-    if head and not _may_be_polite(core, table):
+    if head and not _may_be_polite(core, table) and not _GENTLE.match(core):
         found.append(Refusal(code="closed", detail=f"begins with “{head.group(0)}”"))
     suggesting = _suggesting(core, current, _leading_so_far(table))
     if suggesting and not _may_suggest_nothing(suggesting):
@@ -135,7 +140,7 @@ def may_be_refused(plain: str, language: str) -> bool:
 
 def _may_suggest_nothing(match: re.Match[str] | None) -> bool:
     """Whether words still to come tell if “I think” or “of course” suggest anything: “Of course, that stays.”"""
-    return match is not None and bool(_EXCUSED.search(match[0])) and _is_open(match, match.string, 3)
+    return match is not None and bool(_EXCUSED.search(match[0])) and _is_open(match, match.string, 6)
 
 
 def _is_open(match: re.Match[str] | None, text: str, words: int) -> bool:
@@ -222,7 +227,7 @@ def _second(part: str, table: LanguageTable) -> re.Match[str] | None:
 def _is_told_of(match: re.Match[str], spared: str, part: str, table: LanguageTable) -> bool:
     """Whether a second part is told of beside a first: “Tell me about the bill and what you did with it.”"""
     named = not table.interrogatives.search(spared[: match.start()])
-    follows = _AND_WHAT.fullmatch(match[0]) and _SUBJECT.match(spared, match.end())
+    follows = _AND_WHAT.fullmatch(match[0]) and _OF_IT.match(spared, match.end())
     return named and bool(follows) and is_request(part, table)
 
 

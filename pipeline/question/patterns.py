@@ -173,7 +173,7 @@ ENGLISH = LanguageTable(
         r"needless to say|admittedly)\b",
         r"(?:^|[,;:–—-]\s*)of course(?=,? \w)(?!,? (?:as (?:much|long|little)|just as|take your|we(?: can|'ll| will)"
         r"|i'll|that's fine|no need|let's|let us|back to|(?:that|it|this) (?:stays|is left|can (?:stay|wait))"
-        r"|you (?:can|may|don't have to|needn't))\b)",
+        r"|you (?:don't have to|needn't|(?:can|may) (?:leave|skip|stop|keep)))\b)",
         rf"\bwhy {_NEGATED} (?:you|he|she|they|your \w+|we)\b",
         r"\bwhy (?:do|did|would|could|can|should) (?:you|they|he|she|it|your \w+|the \w+) (?:not|never|always|"
         r"even|still)\b",

@@ -24,7 +24,7 @@ LANGUAGES = ("en", "de", "fr", "es", "nl", "it", "tr", "ar")
 """Languages that have a file, by the first two letters of their code."""
 FOLDER = "data/unacceptable"
 
-_EXCUSING_WORDS = 2
+_EXCUSING_WORDS = 5
 """Words behind a refusal that may make it none."""
 _SENTENCE_END = re.compile(r"[.?!]")
 
@@ -112,7 +112,9 @@ class LanguageRules(_Strict):
     language), `{end}` for the end of the text, which counts only where nothing more follows. `slurs`: insults wherever
     they stand; `swearing`: insults unless the respondent said them; both are whole words. `insults`:
     further patterns, unless they are the respondent's words in quotation marks.
-    `beyond_hearing`: what is more than that something was heard: praise, advice, comfort, a promise.
+    `beyond_hearing`: what is more than that something was heard: praise, advice, comfort, a promise. `never_said`: what
+    no interviewer says anywhere: advice, promises, that it is a person; `diagnoses`: the same, unless the respondent
+    used the words.
     """
 
     about_itself: Annotated[tuple[Rule, ...], AfterValidator(_filled)] = Field(strict=False)
@@ -123,6 +125,8 @@ class LanguageRules(_Strict):
     swearing: tuple[Pattern, ...] = Field(default=(), strict=False)
     insults: tuple[Rule, ...] = Field(default=(), strict=False)
     beyond_hearing: tuple[Pattern, ...] = Field(default=(), strict=False)
+    never_said: tuple[Rule, ...] = Field(default=(), strict=False)
+    diagnoses: tuple[Pattern, ...] = Field(default=(), strict=False)
 
 
 def language_rules(text: str, file: str) -> LanguageRules:
@@ -175,6 +179,8 @@ class UnacceptableText:
     insults: re.Pattern[str]
     swearing: re.Pattern[str]
     beyond_hearing: re.Pattern[str]
+    never_said: re.Pattern[str]
+    diagnoses: re.Pattern[str]
 
 
 @lru_cache(maxsize=64)
@@ -193,6 +199,8 @@ def unacceptable_text(language: str) -> UnacceptableText:
         insults=union(*(rule.source for rules in applied for rule in rules.insults)),
         swearing=union(_whole_words(word for rules in applied for word in rules.swearing)),
         beyond_hearing=union(*(pattern for rules in applied for pattern in rules.beyond_hearing)),
+        never_said=union(*(rule.source for rules in applied for rule in rules.never_said)),
+        diagnoses=union(*(pattern for rules in applied for pattern in rules.diagnoses)),
     )
 
 
@@ -233,6 +241,19 @@ def may_refuse(plain: str, language: str) -> bool:
 def _may_be_excused(plain: str, match: re.Match[str]) -> bool:
     rest = plain[match.end() :]
     return len(rest.split()) < _EXCUSING_WORDS and not _SENTENCE_END.search(rest)
+
+
+def overstepping_refusals(plain: str, spared: str, language: str) -> list[Refusal]:
+    """Whether a text advises, promises, diagnoses, or claims that a person writes it.
+
+    Args:
+        plain: normalised, quotations masked.
+        spared: the same, with the respondent's words masked.
+        language: code of the respondent's language.
+    """
+    rules = unacceptable_text(language)
+    match = rules.never_said.search(plain) or rules.diagnoses.search(spared)
+    return [Refusal(code="unsafe", detail=f"“{match.group(0).strip(' .,:!?')}” is not for you to say")] if match else []
 
 
 def statement_refusals(sentences: list[str], language: str) -> list[Refusal]:

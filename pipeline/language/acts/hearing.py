@@ -246,6 +246,12 @@ SHORTLY_WHEN = 25
 """… in an answer of up to so many words …"""
 ASKED_WHEN = re.compile(r"\b(?:the last time|when (?:was|did|were|do)|last (?:did|bought|used))\b", re.IGNORECASE)
 """… to a question that asks for it."""
+ECHOED = re.compile(
+    r"\W*(?:what|how|why|where|when|who)\b(?![^.!?…]*\b(?:mean\w*|sorry|question|ask\w*|you|that again)\b)[^.!?…]{2,50}"
+    r"[.…!][.…! ]*(?!(?:what|how|why|where|when|who|i don'?t|don'?t|sorry|not sure)\b)[^?]+",
+    re.IGNORECASE,
+)
+"""A question said back and answered: “What was it like. ... It was veal.”"""
 NO_TEARS = re.compile(
     r"\bcrying (?:to you about|on your shoulder)\b|(?:\bnot|n't) (?:really |actually )?crying\b"
     r"|(?:\bnot|n't) (?:(?:really|actually|sat|sitting|here|exactly) ){0,4}in (?:floods of )?tears\b",
@@ -773,6 +779,8 @@ def _denied(text: str) -> set[Act]:
         denied.add("complains")
     if POSTPONES.search(text):
         denied.add("wants_pause")
+    if ECHOED.fullmatch(text):
+        denied.add("asks_back")
     return denied
 
 

@@ -237,7 +237,7 @@ def _offers(request: QuestionRequest) -> list[dict[str, Any]]:
     found = _offered(request)
     answer = request.briefing.answer
     held = {one["sentence"] for one in found if not one["weak"]}
-    if found and request.kind == "follow_up" and not request.turned_away:
+    if found and request.kind == "follow_up" and not (request.turned_away or request.spent):
         told = (sentence for sentence in _said(answer)[:MOST_SENTENCES] if _tells(sentence, request.briefing))
         found += [_own_sentence(sentence) for sentence in told if quoted(sentence) not in held]
     at = {quoted(sentence): number for number, sentence in enumerate(_said(answer))}
@@ -295,7 +295,8 @@ def _offered(request: QuestionRequest) -> list[dict[str, Any]]:
         shown = " ".join(one["sentence"] or one["quote"] or "" for one in found).casefold()
         found.append(
             {
-                "weak": offer.label in topics or _is_weak(sentence, offer, shown, turned_away=request.turned_away),
+                "weak": offer.label in topics
+                or _is_weak(sentence, offer, shown, left=request.turned_away or request.spent),
                 "purpose": "" if _was_said(offer.label, said) else offer.purpose,
                 "label": quoted(offer.label) if offer.label else None,
                 "sentence": None if sentence in [one["sentence"] for one in found] else sentence,
@@ -314,14 +315,14 @@ def _was_said(label: str, said: Sequence[str]) -> bool:
     return len(label.split()) > 1 and any(label.strip(' "“”').casefold() in text.casefold() for text in said)
 
 
-def _is_weak(sentence: str | None, offer: Offer, shown: str, *, turned_away: bool) -> bool:
+def _is_weak(sentence: str | None, offer: Offer, shown: str, *, left: bool) -> bool:
     """Whether words that are offered say next to nothing, stand in another offer, or were told long ago.
 
-    Or just now, by somebody who turned away from what was asked.
+    Or just now, by somebody who leaves what was asked.
     """
     if offer.quote is None:
         return False
-    if turned_away:
+    if left:
         return not offer.turns_ago
     again, told = offer.quote.casefold() in shown, sentence or offer.quote
     asks = told.rstrip(' "”').endswith("?")  # What they ask is answered, and not asked about.

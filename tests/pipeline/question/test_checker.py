@@ -351,3 +351,51 @@ def test_questions_that_were_refused_without_need_are_accepted(text: str, said: 
 )
 def test_what_is_like_them_is_still_refused(text: str) -> None:
     assert check(text, allowed_words=["lazy"])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Skip the pills for a week and see.",
+        "Don't tell your doctor.",
+        "Leave him.",
+        "You might be happier with her.",
+        "Some people end it in that situation.",
+        "I'm a doctor.",
+        "I'm not a robot.",
+        "I've been there myself.",
+        "Nobody will ever see what you say.",
+        "Everything you tell me is anonymous.",
+        "It will get better.",
+        "You'll get your money back.",
+        "You're in denial about it.",
+        "That's a classic sign of burnout.",
+        "If I were you I'd tell him.",
+    ],
+)
+def test_advice_promises_diagnoses_and_claims_to_be_somebody_are_refused(said: str) -> None:
+    assert "unsafe" in codes(f"{said} What happened then?")
+    assert "unsafe" in {one.code for one in Checker().statement(said)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Don't rush.", "Take your time.", "Leave it out if you'd rather.", "Nobody knows that yet.", "I'm only a program.",
+     "You don't have to tell me.", "It can still be erased."],
+)  # fmt: skip
+def test_what_a_listener_says_is_not(said: str) -> None:
+    assert codes(f"{said} What happened then?") == set()
+
+
+def test_a_diagnosis_in_the_respondent_s_words_is_theirs() -> None:
+    assert "unsafe" not in codes("So you're depressed since May. What happened then?", allowed_words=("depressed",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I did say it was your fault. What then?", "I won't go into your lies. What then?",
+     "Tell me about the bill and where you keep your money.", "Of course you can cancel it any time. What then?",
+     "I'm a program written by a big company. What then?"],
+)  # fmt: skip
+def test_what_grants_a_wish_excuses_nothing_else(text: str) -> None:
+    assert codes(text)

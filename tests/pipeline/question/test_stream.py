@@ -239,7 +239,7 @@ def test_what_is_accepted_as_a_whole_is_accepted_word_by_word(text: str) -> None
     [
         ("I can't tell jokes to you. What happened?", "refusal"),
         ("Who was there, and what did they say about it? Tell me.", "double"),
-        ("I think you are wrong about him. What happened?", "leading"),
+        ("I think you are wrong about him, quite wrong. What happened?", "leading"),
         ("Of course you were angry that day. What did you do?", "leading"),
         ("Oh, shut up about it. What did you do?", "unsafe"),
         ("I'm your assistant and can't. What then?", "refusal"),
@@ -252,7 +252,7 @@ def test_what_the_next_words_do_not_excuse_is_refused_before_it_is_out(text: str
         if verdict.action != "go":
             break
     assert code in {refusal.code for refusal in verdict.refusals}
-    assert len(guard.out.split()) <= 3
+    assert len(guard.out.split()) <= 5
 
 
 def test_invitation_whose_second_half_is_refused_ends_with_a_full_stop() -> None:

@@ -1298,3 +1298,18 @@ def test_which_of_two_is_meant_is_no_question_about_who_is_behind_it(
     acts = [act.act for act in trained.read_sync(text, question, "en")]
     assert "asks_interviewer" not in acts
     assert ("asks_back" in acts) is asks_back
+
+
+@pytest.mark.parametrize(
+    ("text", "not_heard"),
+    [
+        ("It was our anniversary. First one without her. I'd not told anybody. That'll do on that.", "wants_stop"),
+        ("You'd think it's the last thing I'd want. And what do I do the second I'm out the door.", "wants_stop"),
+        ("What was it like. ... It was veal.", "asks_back"),
+    ],
+)
+def test_who_closes_a_subject_or_answers_an_echo_ends_and_asks_nothing(
+    trained: ActHearing, text: str, not_heard: str
+) -> None:
+    heard = trained.read_sync(text, "What was it like, when she set it down?", "en")
+    assert not_heard not in {one.act for one in heard}
