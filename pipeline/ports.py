@@ -421,6 +421,7 @@ class Briefing(Record):
         did: what the respondent did besides telling, in words: "was put out by a question".
         answer: the last answer as it was given; the conversation has what it tells.
         unasked: words of it that nothing is asked about, because they refuse, ask, or wish for something.
+        untaken: sentences of earlier answers that opened something and that no question took up.
     """
 
     conversation: tuple[Line, ...] = ()
@@ -430,6 +431,7 @@ class Briefing(Record):
     did: tuple[str, ...] = ()
     answer: str = ""
     unasked: tuple[str, ...] = ()
+    untaken: tuple[str, ...] = ()
 
 
 class RefusedText(Record):

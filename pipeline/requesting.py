@@ -25,9 +25,12 @@ from pipeline.ports import AsTold, Briefing, Embedder, Line, Parser, QuestionReq
 from pipeline.question.briefing import MOVED, UNASKED, UNASKED_WORDS, briefing
 from pipeline.question.request import LINES, question_request
 from pipeline.question.text import ended
+from pipeline.question.untaken import untaken
 from pipeline.threads import BEGINS_A_THREAD
 
 SIMILAR_COSINE = 0.80
+SALIENT = 2
+"""How much a moderator would follow up at the least what is told of as passed over."""
 TELLING_WORDS = 5
 """An answer of so many words tells something."""
 REPEAT_FOCUS_WINDOW = 6
@@ -176,7 +179,20 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
         doubted=_doubted(context),
         answer=context.answer.text.strip(),
         unasked=_unasked(context),
+        untaken=_untaken(context),
         moved=any(act.act == "distress" for u in answers[-MOVED:] for act in u.acts),
+    )
+
+
+def _untaken(context: TurnContext) -> tuple[str, ...]:
+    """What earlier answers opened and no question took up; none where a subject was closed by them."""
+    said = [u for u in context.state.utterances if u.text]
+    lines = [Line(speaker=u.speaker, text=u.text) for u in said]
+    nodes = context.get(GraphOutput).graph.live_nodes()
+    return untaken(
+        [*lines, answered(context)],
+        closed={u.text for u in said if any(act.act == "declines" and act.sure for act in u.acts)},
+        salient=[mention.quote for node in nodes if (node.salience or 0) >= SALIENT for mention in node.mentions],
     )
 
 

@@ -53,6 +53,7 @@ def briefing(
     doubted: Collection[Act] = (),
     answer: str = "",
     unasked: Sequence[str] = (),
+    untaken: Sequence[str] = (),
     moved: bool = False,
 ) -> Briefing:
     """The end of the conversation, the threads, the guide, and what the respondent just did.
@@ -68,6 +69,7 @@ def briefing(
         demanded: by the label of a topic, the study's own question for it that is still to be asked.
         answer: the last answer as it was given.
         unasked: words of it that nothing is asked about.
+        untaken: what earlier answers opened and no question took up.
         moved: somebody was moved in one of the answers before, and says that it can go on.
     """
     kept = _within(lines, most_words)
@@ -79,6 +81,7 @@ def briefing(
         did=_did(acts, doubted, moved=moved),
         answer=answer,
         unasked=tuple(unasked),
+        untaken=tuple(untaken),
     )
 
 

@@ -367,6 +367,7 @@ def _briefing_values(request: QuestionRequest) -> dict[str, Any]:
             for topic in told.guide
         ],
         "did": list(told.did),
+        "untaken": [quoted(sentence) for sentence in told.untaken],
         "reply": quoted(request.reply) if request.reply else None,
         "refused": _refused(request),
         "objective": request.objective,
