@@ -179,7 +179,7 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
         doubted=_doubted(context),
         answer=context.answer.text.strip(),
         unasked=_unasked(context),
-        untaken=_untaken(context),
+        untaken=_untaken(context) if context.configuration.is_written_by_model else (),
         moved=any(act.act == "distress" for u in answers[-MOVED:] for act in u.acts),
     )
 

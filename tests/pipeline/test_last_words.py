@@ -318,3 +318,13 @@ async def test_a_model_sees_that_somebody_broke_off(prompts: dict[str, str], sho
     await interview.say("It went on.", concepts(("went on", "attribute")))
     lines = [line.text for line in writer.requests[-1].briefing.conversation if line.speaker == "respondent"]
     assert lines == [shown, "It went on."]
+
+
+async def test_a_model_is_told_what_no_question_took_up() -> None:
+    writer = PlainWriter()
+    given = configuration().model_copy(update={"prompts": {"question": "{{ offers }}", "ending": "x"}})
+    interview = Interview(configuration=given, writer=writer, state=new_state(max_turns=15))
+    opened = "I drink one at half past five with my saleswoman before she opens up."
+    for number, text in enumerate((opened, "It is hot.", "It is black.", "It is mine.")):
+        await interview.say(text, concepts((f"thing {number}", "attribute")))
+    assert writer.requests[-1].briefing.untaken == (opened,)
