@@ -27,6 +27,7 @@ from pipeline.question.checker import LEAD_WORDS, Checker, Refusal, check
 from pipeline.question.pieces import in_words
 from pipeline.question.selection import best
 from pipeline.question.stream import StreamGuard, Verdict
+from pipeline.question.text import sentences
 from pipeline.strategies import Move
 
 CANDIDATES = 3
@@ -229,14 +230,16 @@ class Asking:
         return True
 
     def _lead(self, text: str, fixed: str, request: QuestionRequest) -> str:
-        """What of a text leads to a question of the study's own that follows it as it is; empty where nothing may."""
+        """The sentences of a text that lead to a question of the study's own, up to the first that may not be said."""
         before = re.split(re.escape(fixed), text, maxsplit=1, flags=re.I)[0].strip(' “”"')
         if not before or any(mark in before for mark in "?؟"):
             return ""
         checker = Checker(
             language=request.language, max_words=LEAD_WORDS, allowed_words=own_words(request), secrets=self._secrets
         )
-        return "" if checker.statement(before) else before
+        told = sentences(before)
+        fits = next((end for end in range(len(told), 0, -1) if not checker.statement(" ".join(told[:end]))), 0)
+        return " ".join(told[:fits])
 
     def _choose_again(self, request: QuestionRequest) -> None:
         """Let the second try take something else: what can't be asked of one thing may be asked of another."""

@@ -98,7 +98,7 @@ def _names(line: Line, label: str) -> bool:
         return False
     wanted = {word[:STEM] for word in words(label) if len(word) > SHORT}
     said = {word[:STEM] for word in words(line.text)}
-    return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
+    return 2 * len(wanted & said) > len(wanted)
 
 
 MAY_DECLINE = "does not want to go into something, or only says so in passing"

@@ -182,6 +182,7 @@ async def test_the_studys_own_question_is_said_in_its_words_where_a_model_names_
         ("Your sister, then.", "Your sister, then. What do you do about it today?"),
         ("Your sister, then. what do you do about it TODAY?", "Your sister, then. What do you do about it today?"),
         ("That's wonderful.", "What do you do about it today?"),
+        ("Your sister, then. That's wonderful.", "Your sister, then. What do you do about it today?"),
         ("Who is she? And then:", "What do you do about it today?"),
         (" ".join(["word"] * 60), "What do you do about it today?"),
     ],
