@@ -176,7 +176,7 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
         r"|\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b|\b(?:you|please) keep what i\b"
         r"|\b(?:don'?t|do not|never) (?:delete|erase|remove) (?:any|it|that|what|my)"
         r"|\btake (?:that|this|the) one\b|\bout of here\b|(?:\bnot|n't)(?: really)? want (?:him|her|them|any\w*)\b"
-        r"|\b(?:i|he|she|they|we) (?:should|ought to|have to|must|never|always|usually) (?:wipe|rub|scrub|wash) (?:it|them|that)\b"
+        r"|\b(?:i|he|she|they|we) (?:should|ought to|have to|must|never|always) (?:wipe|rub|scrub) (?:it|them|that)\b"
         r"|\btake (?:that|the|this) warning off\b|\bbe (?:\w+ ){0,2}careful with\b|\bto be kept\b|\bplease keep\b"
         r"|\b(?:name|names)(?: \w+)? (?:attached|on it|in it)\b|\battach (?:my|a|any) name\b"
         r"|\b(?:my|a|any) name (?:out|off)\b"
