@@ -522,6 +522,8 @@ class QuestionRequest(Record):
     composed: bool = False
     """Somebody who was moved, or finds the end too early, says that it can go on, and nothing else: nothing of the last
     answer is asked about."""
+    unsaid: str = ""
+    """What belongs before the question and the writer was to say in its own words; said before a template question."""
     follows_reply: bool = False
     """The question comes right behind a reply, which has acknowledged what was said."""
     reply: str = ""

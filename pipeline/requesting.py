@@ -143,6 +143,7 @@ def _request(
         unheard=_is_unheard(context, going),
         after_closing=going.ask_closing and start.closing and not start.correcting,
         complained=_is_put_out(context, chosen.move),
+        unsaid=chosen.move.handed if chosen.move is not None else "",
         **_left_by(context, chosen.move),
         focus_stance=node.stance if node else 0,
         focus_emotion=(node.emotion or 0) if node else 0,

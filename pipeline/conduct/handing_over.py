@@ -30,10 +30,13 @@ def handed_over(move: Move, acts: Sequence[HeardAct], said: Sequence[str] = ()) 
         about = {act.about for act in acts if act.act == "asks_interviewer" and act.sure}
         again = bool(move.text) and any(move.text in one for one in said)
         left = move.then == "engine" and (about <= OF_NO_FACT or again)
-        return replace(move, text="", help="") if left else move
+        return replace(move, text="", help="", handed="" if again else move.text) if left else move
     if move.act == "declines" and move.then == "engine":
-        return replace(move, text="", help="")  # Whether it is one, and of what, the model reads better.
+        # Whether it is one, and of what, the model reads better.
+        return replace(move, text="", help="", handed=move.text)
     told = move.act == "wants_topic" and move.then == "easier"
     if move.act in ITS_OWN and (move.then == "engine" or told):
-        return replace(move, text="", help="", then="engine", counts=True if told else move.counts)
+        if told:  # What it says asks to go on, and stands before no question.
+            return replace(move, text="", help="", then="engine", counts=True)
+        return replace(move, text="", help="", handed=move.text)
     return move

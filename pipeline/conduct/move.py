@@ -24,7 +24,8 @@ class Move:
     of the present question; `leaves_thread` leaves the ladder it is on as well, `leaves_answer` what this message says;
     `tells_on` says that a refusal stands beside something that is told at length, and may be asked about;
     `retracts` are the words of a correction that are wrong, empty where the respondent did not
-    say them, None where nothing is corrected. `answered` says of what is asked back that the message has answered the
+    say them, None where nothing is corrected. `handed` is the text that a language model is to say in its own words,
+    for where these can't be used. `answered` says of what is asked back that the message has answered the
     question all the same, so that it is not put again.
     """
 
@@ -42,6 +43,7 @@ class Move:
     leaves_answer: bool = False
     tells_on: bool = False
     retracts: str | None = None
+    handed: str = ""
     right: str = ""
     answered: bool = False
 

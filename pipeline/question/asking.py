@@ -157,14 +157,15 @@ class Asking:
             log.warning("llm_fallback", role="generation", task=request.kind, error=type(error).__name__)
         self._refused.append("provider_error")
         self._writer, self._second = self._second, None
-        return replace(await self._ask(self._settled(request)), fallback=True, by_second=True)
+        request = await self._saying_it(self._settled(request))
+        return replace(await self._ask(request), fallback=True, by_second=True)
 
     async def _ask(self, request: QuestionRequest) -> QuestionOutput:
         if self._settings.enable_question_self_selection and request.kind == "follow_up":
             chosen = await self._selected(self._settled(request))
             if chosen is not None:
                 return await self._send(chosen, fallback=False)
-            return await self._send(self._writer.template(request), fallback=True)
+            return await self._by_template(request)
         sent = await self._stream(request.model_copy(update={"variant": 0}))
         if sent is not None:
             return sent
@@ -173,7 +174,19 @@ class Asking:
             sent = await self._stream(request.model_copy(update={"variant": 1, "refused": tuple(self._unusable)}))
         except ProviderError:
             self._refused.append("provider_error")
-        return sent or await self._send(self._writer.template(self._settled(request)), fallback=True)
+        return sent or await self._by_template(self._settled(request))
+
+    async def _by_template(self, request: QuestionRequest) -> QuestionOutput:
+        request = await self._saying_it(request)
+        return await self._send(self._writer.template(request), fallback=True)
+
+    async def _saying_it(self, request: QuestionRequest) -> QuestionRequest:
+        """The request, behind what the writer was to say before its question and can't."""
+        if not request.unsaid or request.follows_reply:
+            return request
+        await self._say(f"{request.unsaid} ")
+        self._before = request.unsaid
+        return request.model_copy(update={"follows_reply": True, "reply": request.unsaid, "unsaid": ""})
 
     async def _stream(self, request: QuestionRequest) -> QuestionOutput | None:
         """One attempt; None when it was refused and nothing of it stays with the respondent."""

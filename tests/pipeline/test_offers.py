@@ -491,3 +491,18 @@ def test_model_is_offered_the_next_topic_of_the_guide_however_it_scores() -> Non
     assert offered(decision(first), known, alone=True) == (first,)
     out = topic.model_copy(update={"terms": (Term(kind="multiplied", name="k", amount=0.0),)})
     assert offered(decision(first, out), known, alone=True) == (first,)
+
+
+@pytest.mark.parametrize("failing", ["Is that good or bad?", LLMUnavailable("gone")])
+async def test_what_a_model_was_to_say_is_said_before_the_question_that_takes_its_place(
+    failing: str | Exception,
+) -> None:
+    policy = conduct_policy()
+    second = PlainWriter() if isinstance(failing, Exception) else None
+    interview = talk(Choosing("[1]", failing), second=second)
+    given = interview.configuration
+    interview.configuration = given.model_copy(update={"conduct": policy, "prompts": {**given.prompts, "ending": "x"}})
+    await told(interview)
+    await interview.say("I'd rather not talk about that.", concepts())
+    asked = interview.state.utterances[-1].text
+    assert any(asked.startswith(text) for text in policy.texts.declined)

@@ -20,7 +20,7 @@ def test_what_a_model_hears_for_itself_is_said_by_it(act: Act) -> None:
     move = Move(
         act, "Sorry, so: ones.", "engine", counts=True, help="Go on.", leaves_focus=True, retracts="two", right="ones"
     )
-    assert handed_over(move, [heard(act)]) == replace(move, text="", help="")
+    assert handed_over(move, [heard(act)]) == replace(move, text="", help="", handed="Sorry, so: ones.")
 
 
 @pytest.mark.parametrize("about", [UNASKED, GOING_ON, ""])
@@ -33,7 +33,7 @@ def test_who_wants_something_else_asked_is_asked_it_by_the_model(about: str) -> 
 def test_a_refusal_is_answered_by_the_model(hearer: Hearer) -> None:
     move = Move("declines", "That's fine, we'll leave that.", "engine", counts=True, declines_focus=True)
     act = heard("declines", LEAVES).model_copy(update={"heard_by": hearer})
-    assert handed_over(move, [act]) == replace(move, text="")
+    assert handed_over(move, [act]) == replace(move, text="", handed=move.text)
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,5 @@ def test_no_fact_is_recited_twice() -> None:
     move = Move("asks_interviewer", "Only the people who run this study read it.", "engine")
     acts = [heard("asks_interviewer", "readers")]
     assert handed_over(move, acts, ["And then?"]) == move
-    assert handed_over(move, acts, ["Only the people who run this study read it. And then?"]).text == ""
+    again = handed_over(move, acts, ["Only the people who run this study read it. And then?"])
+    assert (again.text, again.handed) == ("", "")
