@@ -28,6 +28,8 @@ from pipeline.question.text import ended
 from pipeline.question.untaken import untaken
 from pipeline.threads import BEGINS_A_THREAD
 
+CLOSES: frozenset[Act] = frozenset({"declines", "complains", "wants_topic"})
+"""Acts behind which nothing is told of as passed over of that answer and the one before."""
 SIMILAR_COSINE = 0.80
 SALIENT = 2
 """How much a moderator would follow up at the least what is told of as passed over."""
@@ -186,15 +188,18 @@ def _briefing(context: TurnContext, answer: Line) -> Briefing:
 
 
 def _untaken(context: TurnContext) -> tuple[str, ...]:
-    """What earlier answers opened and no question took up; none where a subject was closed by them."""
+    """What earlier answers opened and no question took up; nothing of a subject that was closed."""
     said = [u for u in context.state.utterances if u.text]
-    lines = [Line(speaker=u.speaker, text=u.text) for u in said]
+    answers = [u for u in said if u.speaker == "respondent"]
+    closing = {at for at, u in enumerate(answers) if any(act.act in CLOSES and act.sure for act in u.acts)}
     nodes = context.get(GraphOutput).graph.live_nodes()
-    return untaken(
-        [*lines, answered(context)],
-        closed={u.text for u in said if any(act.act == "declines" and act.sure for act in u.acts)},
+    found = untaken(
+        [*(Line(speaker=u.speaker, text=u.text) for u in said), answered(context)],
+        closed={u.text for at, u in enumerate(answers) if at in closing or at + 1 in closing},
         salient=[mention.quote for node in nodes if (node.salience or 0) >= SALIENT for mention in node.mentions],
     )
+    taken = [entry.label.casefold() for entry in context.state.focus_history if entry.label]
+    return tuple(sentence for sentence in found if not any(label in sentence.casefold() for label in taken))
 
 
 def _unasked(context: TurnContext) -> tuple[str, ...]:

@@ -328,3 +328,15 @@ async def test_a_model_is_told_what_no_question_took_up() -> None:
     for number, text in enumerate((opened, "It is hot.", "It is black.", "It is mine.")):
         await interview.say(text, concepts((f"thing {number}", "attribute")))
     assert writer.requests[-1].briefing.untaken == (opened,)
+
+
+async def test_nothing_of_a_subject_that_was_closed_is_told_of_as_passed_over() -> None:
+    writer = PlainWriter()
+    given = configuration().model_copy(
+        update={"prompts": {"question": "{{ offers }}", "ending": "x"}, "conduct": conduct_policy()}
+    )
+    interview = Interview(configuration=given, writer=writer, state=new_state(max_turns=15))
+    opened = "I drink one at half past five with my saleswoman before she opens up."
+    for number, text in enumerate((opened, "I'd rather not talk about that.", "It is black.", "It is mine.", "It is.")):
+        await interview.say(text, concepts((f"thing {number}", "attribute")))
+    assert writer.requests[-1].briefing.untaken == ()

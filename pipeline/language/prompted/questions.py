@@ -29,7 +29,7 @@ ALONE_WORDS, ASKED_WORDS = 5, 6
 _ASKS = re.compile(r"[?؟][\s\"”’»]*$")
 _NO_MORE = re.compile(
     r"\b(?:that'?s|that’s|it'?s|it’s) (?:all|it|private|enough)\b|\brather (?:not|leave|keep)\b"
-    r"|\bnot (?:a lot|much) (?:more )?to (?:tell|say)\b",
+    r"|\bnot (?:a lot|much) (?:more )?to (?:tell|say)\b|\bleave (?:that|this) one\b|\bdon'?t go near\b",
     re.I,
 )
 """What closes a subject and stands alone, so that what is before it can be asked about."""
