@@ -10,8 +10,7 @@ OPENED = "I drink one at half past five with my saleswoman before she opens up."
 
 def talk(*texts: str) -> list[Line]:
     """Question and answer in turn."""
-    speakers = ("interviewer", "respondent")
-    return [Line(speaker=speakers[at % 2], text=text) for at, text in enumerate(texts)]
+    return [Line(speaker="respondent" if at % 2 else "interviewer", text=text) for at, text in enumerate(texts)]
 
 
 def told(*later: str, first: str = f"At two, in the bakehouse. {OPENED}") -> tuple[str, ...]:
