@@ -82,7 +82,7 @@ _COMMON = word_set(
     "little nobody somebody until here need said told tell telling know known knew leave left stay stays hurry heard "
     "again today earlier erased deleted name"
 )
-OWN_WORDS = 4
+OWN_WORDS = 5
 """A sentence of so many words that neither the respondent nor the topic brought in explains something."""
 
 
