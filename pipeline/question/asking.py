@@ -177,8 +177,7 @@ class Asking:
         return sent or await self._by_template(self._settled(request))
 
     async def _by_template(self, request: QuestionRequest) -> QuestionOutput:
-        request = await self._saying_it(request)
-        return await self._send(self._writer.template(request), fallback=True)
+        return await self._send(self._writer.template(await self._saying_it(request)), fallback=True)
 
     async def _saying_it(self, request: QuestionRequest) -> QuestionRequest:
         """The request, behind what the writer was to say before its question and can't."""
@@ -381,16 +380,16 @@ class Asking:
             attempts=max(1, self._attempts),
             refusals=tuple(self._refused),
             reasons=tuple(self._reasons),
-            worth=self._worth(text),
+            worth=_worth(self._writer, self._request, text),
             taken=self._taken,
             said=self._said,
             own=self._own,
         )
 
-    def _worth(self, text: str) -> float | None:
-        """What the writer thinks of a wording, if it tells."""
-        judge = self._writer
-        return judge.worth(self._request, text) if self._request and isinstance(judge, JudgesWordings) else None
+
+def _worth(writer: QuestionWriter, request: QuestionRequest | None, text: str) -> float | None:
+    """What a writer thinks of a wording, if it tells."""
+    return writer.worth(request, text) if request and isinstance(writer, JudgesWordings) else None
 
 
 def said_in(request: QuestionRequest, quote: str) -> str:
