@@ -10,8 +10,8 @@ from pipeline.ports import Line
 from pipeline.question.patterns import word_set
 from pipeline.question.text import sentences, words
 
-MOST: Final = 4
-"""Sentences that are told of."""
+MOST: Final = 3
+"""Sentences that are told of: what carries much, then what was said first."""
 RECENT: Final = 2
 """The latest answers, which can still be taken up as they stand."""
 SHORTEST, LONGEST = 5, 30
@@ -58,7 +58,7 @@ def untaken(lines: Sequence[Line], closed: Collection[str] = (), salient: Collec
                 continue
             if own and not own & asked and all(len(own & told) < TOLD_ON for told in later):
                 weight = sum(words_of in sentence for words_of in salient)
-                found.append((weight, len(own), -at, sentence))
+                found.append((weight, -at, len(own), sentence))
     kept = {sentence for *_, sentence in sorted(found, reverse=True)[:MOST]}
     return tuple(sentence for *_, sentence in found if sentence in kept)
 

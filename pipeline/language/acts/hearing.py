@@ -247,6 +247,12 @@ SHORTLY_WHEN = 25
 """… in an answer of up to so many words …"""
 ASKED_WHEN = re.compile(r"\b(?:the last time|when (?:was|did|were|do)|last (?:did|bought|used))\b", re.IGNORECASE)
 """… to a question that asks for it."""
+HAS_ONE_MORE = re.compile(
+    r"\bi(?:'ve| have)(?: got)?(?: (?:maybe|perhaps|time for|room for|just|only|about))* (?:one|two|a couple) more\b"
+    r"(?: (?:question|minute|answer)s?)?(?: in me)?[\s.!,]*$",
+    re.IGNORECASE,
+)
+"""Says how much there is still time for: “My two o'clock's just walked in, I've got maybe one more.”"""
 ECHOED = re.compile(
     r"\W*(?:what|how|why|where|when|who)\b(?![^.!?…]*\b(?:mean\w*|sorry|question|ask\w*|you|that again)\b)[^.!?…]{2,50}"
     r"[.…!][.…! ]*(?!(?:what|how|why|where|when|who|i don'?t|don'?t|sorry|not sure)\b)[^?]+",
@@ -780,6 +786,8 @@ def _denied(text: str) -> set[Act]:
         denied.add("complains")
     if POSTPONES.search(text):
         denied.add("wants_pause")
+    if HAS_ONE_MORE.search(text):
+        denied |= {"wants_pause", "wants_stop"}
     if ECHOED.fullmatch(text):
         denied.add("asks_back")
     return denied

@@ -1306,6 +1306,7 @@ def test_which_of_two_is_meant_is_no_question_about_who_is_behind_it(
         ("It was our anniversary. First one without her. I'd not told anybody. That'll do on that.", "wants_stop"),
         ("You'd think it's the last thing I'd want. And what do I do the second I'm out the door.", "wants_stop"),
         ("What was it like. ... It was veal.", "asks_back"),
+        ("Fine. No sorry though. Listen, my two o'clock's just walked in, I've got maybe one more.", "wants_pause"),
         ("I leave it. I should wipe it off when I've bought them, but I don't.", "wants_withdrawal"),
     ],
 )
