@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from pipeline.concept import ConsentText
 from pipeline.continuing import LITTLE_PROMISED, TOLD_AT_THE_END
 from pipeline.errors import LLMUnavailable
 from pipeline.ports import Ending, QuestionRequest
@@ -340,3 +341,15 @@ async def test_nothing_of_a_subject_that_was_closed_is_told_of_as_passed_over() 
     for number, text in enumerate((opened, "I'd rather not talk about that.", "It is black.", "It is mine.", "It is.")):
         await interview.say(text, concepts((f"thing {number}", "attribute")))
     assert writer.requests[-1].briefing.untaken == ()
+
+
+async def test_a_model_knows_what_respondents_were_told_and_what_they_refuse() -> None:
+    writer = PlainWriter()
+    given = configuration()
+    concept = given.concept.model_copy(update={"consent": ConsentText(text="Nobody asks for your name.")})
+    update = {"concept": concept, "prompts": {"question": "{{ offers }}", "ending": "x"}, "conduct": conduct_policy()}
+    interview = Interview(configuration=given.model_copy(update=update), writer=writer, state=new_state(max_turns=15))
+    await interview.say("It is red and it shines. I'd rather not talk about that.", concepts(("is red", "attribute")))
+    request = writer.requests[-1]
+    assert request.consent == "Nobody asks for your name."
+    assert request.briefing.unasked == ("I'd rather not talk about that.",)
